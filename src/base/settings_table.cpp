@@ -1,0 +1,89 @@
+#include "base/settings_table.h"
+
+namespace plimsoll::settings {
+namespace {
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+
+constexpr Row kRows[] = {
+    {.name = "budget",
+     .variable = "PLIMSOLL_BUDGET",
+     .type = Type::kBytes,
+     .min = 1,
+     .doc = "Limit for everything the process holds, on all devices together. Not used yet."},
+    {.name = "cpu_limit",
+     .variable = "PLIMSOLL_CPU_LIMIT",
+     .type = Type::kBytes,
+     .min = 1,
+     .tensorflow = {{{.name = "TF_CPU_ALLOCATOR_MEM_LIMIT", .replaced = false},
+                     {.name = "TF_CPU_BFC_MEM_LIMIT_IN_MB", .unit = kMiB},
+                     {.name = "TF_MKL_ALLOC_MAX_BYTES"}}},
+     .doc = "Limit of the CPU. Not used yet."},
+    {.name = "staging_limit",
+     .variable = "PLIMSOLL_STAGING_LIMIT",
+     .type = Type::kBytes,
+     .min = 1,
+     .tensorflow = {{{.name = "TF_GPU_HOST_MEM_LIMIT_IN_MB", .unit = kMiB}}},
+     .doc = "Limit of the pinned host memory through which copies to and from a GPU go. Not used "
+            "yet."},
+    {.name = "gpu_growth",
+     .variable = "PLIMSOLL_GPU_GROWTH",
+     .type = Type::kBool,
+     .default_text = "on",
+     .tensorflow = {{{.name = "TF_FORCE_GPU_ALLOW_GROWTH"}}},
+     .doc = "On: a GPU's memory is taken as it is needed. Off: the whole limit is committed when "
+            "the device is first used. Not used yet."},
+    {.name = "sim_devices",
+     .variable = "PLIMSOLL_SIM_DEVICES",
+     .type = Type::kList,
+     .doc = "Profiles of simulated devices, in order, separated by commas. Not used yet."},
+    {.name = "warm_ms",
+     .variable = "PLIMSOLL_WARM_MS",
+     .type = Type::kInt,
+     .default_text = "250",
+     .max = 86'400'000,
+     .doc = "How long freed pages stay committed for the next allocation before they are given "
+            "back, in milliseconds; 0 gives them back at once. Not used yet."},
+    {.name = "huge_pages",
+     .variable = "PLIMSOLL_HUGE_PAGES",
+     .type = Type::kBool,
+     .default_text = "on",
+     .doc = "Advise huge pages where one block owns the whole 2 MiB granule. Not used yet."},
+    {.name = "trace",
+     .variable = "PLIMSOLL_TRACE",
+     .type = Type::kString,
+     .doc = "File to which every heap writes its allocation trace. Not used yet."},
+    {.name = "log",
+     .variable = "PLIMSOLL_LOG",
+     .type = Type::kChoice,
+     .default_text = "warning",
+     .choices = "error warning info debug",
+     .fixed = false,
+     .doc = "What is written to stderr: messages of this level and graver ones."},
+};
+
+}  // namespace
+
+std::span<const Row> table() noexcept {
+  return kRows;
+}
+
+std::string_view type_name(Type type) noexcept {
+  switch (type) {
+    case Type::kBytes:
+      return "bytes";
+    case Type::kInt:
+      return "int";
+    case Type::kBool:
+      return "bool";
+    case Type::kString:
+      return "string";
+    case Type::kChoice:
+      return "choice";
+    case Type::kList:
+      return "list";
+  }
+  return "";
+}
+
+}  // namespace plimsoll::settings
