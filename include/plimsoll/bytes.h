@@ -10,8 +10,8 @@
 
 namespace plimsoll {
 
-// Reads a number with an optional unit: B, kB/KB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB and
-// K, M, G, T (powers of 1024); blanks around and between are allowed, case does not matter.
+// Reads a number with an optional unit: B, kB/KB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB
+// and K, M, G, T (powers of 1024); blanks around and between are allowed, case does not matter.
 // throws: InvalidArgumentError for anything else, for negative values and for 2^63 and above.
 std::uint64_t parse_bytes(std::string_view text);
 
@@ -19,9 +19,15 @@ std::uint64_t parse_bytes(std::string_view text);
 std::string format_bytes(std::uint64_t nbytes);
 
 inline namespace literals {
-consteval std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
-consteval std::uint64_t operator""_MiB(unsigned long long n) { return n << 20; }
-consteval std::uint64_t operator""_GiB(unsigned long long n) { return n << 30; }
+consteval std::uint64_t operator""_KiB(unsigned long long n) {
+  return n << 10;
+}
+consteval std::uint64_t operator""_MiB(unsigned long long n) {
+  return n << 20;
+}
+consteval std::uint64_t operator""_GiB(unsigned long long n) {
+  return n << 30;
+}
 }  // namespace literals
 
 }  // namespace plimsoll

@@ -1,0 +1,148 @@
+# Shared by the scripts: messages, packages, the private Python environment, building.
+# shellcheck shell=bash
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root" || exit
+
+# Debian 12's names. What the build asks for, what only the benchmarks compare with, and so on.
+build_packages=(g++ cmake ninja-build ccache mold python3
+                libfmt-dev nlohmann-json3-dev libgtest-dev)
+bench_packages=(libbenchmark-dev libjemalloc-dev libmimalloc-dev)
+format_packages=(clang-format-14)
+python_packages=(python3 python3-venv ca-certificates)
+
+say() { printf '==> %s\n' "$*"; }
+fail() {
+  printf 'error: %s\n' "$1" >&2
+  shift
+  (( $# == 0 )) || printf '  %s\n' "$@" >&2
+  exit 1
+}
+
+# The comment at the top of the script, for --help.
+usage() { sed -n '2,/^[^#]/{/^#/{s/^# \{0,1\}//;p}}' "scripts/${0##*/}"; }
+
+# Prints those of its arguments that are not installed.
+missing_packages() {
+  local installed
+  installed=" $(dpkg-query -W -f='${db:Status-Status}:${Package} ' "$@" 2>/dev/null || true)"
+  local name
+  for name in "$@"; do
+    [[ $installed == *" installed:$name "* ]] || printf '%s\n' "$name"
+  done
+}
+
+# need_packages NAME...: installs those that are missing; nothing is touched if none is.
+need_packages() {
+  if ! { command -v dpkg-query && command -v apt-get; } > /dev/null; then
+    say "this is not a Debian system: taking for granted what these packages hold: $*"
+    return
+  fi
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
+  (( ${#missing[@]} )) || return 0
+
+  local as_root=()
+  if (( EUID != 0 )); then
+    # Without a terminal sudo cannot ask for a password.
+    if ! command -v sudo > /dev/null || ! { [[ -t 0 ]] || sudo -n true 2> /dev/null; }; then
+      fail "packages are missing, and installing them takes root or sudo" \
+           "have this run by someone who may: apt-get install ${missing[*]}"
+    fi
+    as_root=(sudo)
+  fi
+  say "installing packages: ${missing[*]}"
+  local log options=(-q -o Acquire::Retries=2 -o Acquire::http::Timeout=20
+                     -o Acquire::https::Timeout=20)
+  log=$(mktemp)
+  if ! "${as_root[@]}" apt-get "${options[@]}" -o APT::Update::Error-Mode=any update &> "$log"; then
+    say "the package index could not be brought up to date; trying with what is there"
+  fi
+  if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "${options[@]}" install -y \
+       --no-install-recommends "${missing[@]}" &>> "$log"; then
+    tail -n 15 "$log" >&2
+    rm -f "$log"
+    fail "these packages could not be installed: ${missing[*]}" \
+         "the package index is out of reach (is this machine offline?) or does not have them"
+  fi
+  rm -f "$log"
+}
+
+# need_python NAME...: a private Python in .venv with these packages from PyPI.
+need_python() {
+  local wanted="$*" python=python3
+  [[ -x /usr/bin/python3 ]] && python=/usr/bin/python3
+  [[ -f .venv/installed && $(< .venv/installed) == "$wanted" ]] && return
+  need_packages "${python_packages[@]}"
+  say "making a private Python environment in .venv: $wanted"
+  [[ -x .venv/bin/pip ]] || "$python" -m venv --clear .venv ||
+    fail "no Python environment could be made in .venv"
+  .venv/bin/pip install --quiet --disable-pip-version-check --retries 2 --timeout 20 "$@" ||
+    fail "pip could not install: $wanted" "the package index is out of reach, or does not have them"
+  printf '%s\n' "$wanted" > .venv/installed
+}
+
+# As many compilers at a time as there are cores, and 1 GiB of free memory for each.
+num_jobs() {
+  local cores gib
+  cores=$(nproc)
+  gib=$(awk '/^MemAvailable:/ {print int($2 / 1048576)}' /proc/meminfo)
+  echo $(( gib < 1 ? 1 : gib < cores ? gib : cores ))
+}
+
+# ThreadSanitizer of GCC 12 does not start where the kernel scatters addresses by more than 28 bits.
+plain_addresses() {
+  local bits
+  bits=$(cat /proc/sys/vm/mmap_rnd_bits 2> /dev/null || echo 28)
+  if [[ $1 == tsan ]] && (( bits > 28 )) && setarch -R true 2> /dev/null; then
+    shift
+    setarch -R "$@"
+  else
+    shift
+    "$@"
+  fi
+}
+
+# build PRESET [TARGET...]
+build() {
+  local preset=$1
+  shift
+  local log
+  log=$(mktemp)
+  cmake --preset "$preset" > "$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; fail "cmake failed"; }
+  rm -f "$log"
+  plain_addresses "$preset" cmake --build --preset "$preset" -j "$(num_jobs)" \
+    ${1:+--target "$@"} || fail "the build failed ($preset)"
+}
+
+# run_tests PRESET [CTEST-OPTION...]: adds to the counts that summary prints.
+num_run=0
+num_failed=0
+num_skipped=0
+run_tests() {
+  local preset=$1 log counts code=0
+  shift
+  log=$(mktemp)
+  plain_addresses "$preset" ctest --preset "$preset" -j "$(nproc)" --no-tests=error "$@" 2>&1 |
+    tee "$log" || code=$?
+  # "98% tests passed, 2 tests failed out of 100"
+  counts=$(sed -n 's/.*tests passed, \([0-9]*\) tests failed out of \([0-9]*\).*/\1 \2/p' "$log")
+  num_skipped=$(( num_skipped + $(grep -c '\*\*\*Skipped' "$log" || true) ))
+  rm -f "$log"
+  [[ -n $counts ]] || fail "no tests were run ($preset)"
+  num_failed=$(( num_failed + ${counts% *} ))
+  num_run=$(( num_run + ${counts#* } ))
+  (( code == 0 || ${counts% *} > 0 )) || fail "ctest failed ($preset)"
+}
+
+# The last line of a test run; fails if a test did.
+summary() {
+  local time="$(( SECONDS / 60 )) min $(( SECONDS % 60 )) s"
+  if (( num_failed )); then
+    say "FAILED: $num_failed of $num_run tests ($time)"
+    exit 1
+  fi
+  local skipped=""
+  (( num_skipped )) && skipped=", $num_skipped of them skipped"
+  say "passed: all $num_run tests$skipped ($time)"
+}
