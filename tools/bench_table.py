@@ -16,7 +16,7 @@ import sys
 import textwrap
 
 FIELDS = ["what", "ours", "peer", "ratio", "bar", "holds", "unit", "note"]
-COLUMNS = [("what", 46), ("ours", 14), ("peer", 14), ("ratio", 8), ("bar", 18), ("holds", 5)]
+COLUMNS = [("what", 46), ("ours", 14), ("peer", 14), ("ratio", 9), ("bar", 18), ("holds", 5)]
 NUMBERS = {"ours", "peer", "ratio"}
 
 
@@ -49,7 +49,8 @@ def cells(row):
 
 def table_lines(texts):
     """One row of the table; what is too long for its column goes on in the next line."""
-    wrapped = {name: textwrap.wrap(texts[name], width) or [""] for name, width in COLUMNS}
+    wrapped = {name: [texts[name]] if name in NUMBERS else textwrap.wrap(texts[name], width) or [""]
+               for name, width in COLUMNS}
     for i in range(max(len(lines) for lines in wrapped.values())):
         line = []
         for name, width in COLUMNS:
