@@ -60,7 +60,7 @@ need_packages() {
   fi
   if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "${options[@]}" install -y \
        --no-install-recommends "${missing[@]}" &>> "$log"; then
-    tail -n 15 "$log" >&2
+    grep '^E:' "$log" | tail -n 3 >&2
     rm -f "$log"
     fail "these packages could not be installed: ${missing[*]}" \
          "the package index is out of reach (is this machine offline?) or does not have them"
