@@ -130,7 +130,7 @@ TEST_F(SettingsTest, BadValuesNameTheVariableAndWhatWasReceived) {
             std::string::npos);
   environment("PLIMSOLL_WARM_MS", "-1");
   EXPECT_EQ(message_of<InvalidArgumentError>([] { settings::get_int("warm_ms"); }),
-            "PLIMSOLL_WARM_MS: '-1' is out of range: at least 0, at most 86400000");
+            "PLIMSOLL_WARM_MS: '-1' is out of range: at least 0, at most 3000");
   environment("PLIMSOLL_HUGE_PAGES", "maybe");
   EXPECT_EQ(message_of<InvalidArgumentError>([] { settings::get_bool("huge_pages"); }),
             "PLIMSOLL_HUGE_PAGES: neither on nor off: 'maybe'; on, 1, true, yes, off, 0, false "
