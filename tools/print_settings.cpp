@@ -27,7 +27,7 @@ A setting is set by a call, `settings::set("budget", "2GiB")`, or by its environ
 `PLIMSOLL_BUDGET=2GiB`. The call wins over our variable, and our variable over TensorFlow's. The
 environment is read when a setting is first used, not when the library is loaded; an empty variable
 counts as not set. A value that cannot be read is an `InvalidArgumentError` that names the variable;
-a `PLIMSOLL_` variable that is not listed here is reported once.
+a `PLIMSOLL_` variable that is not listed here does nothing.
 
 Types: `bytes` reads `1073741824`, `512MiB`, `1.5 GiB`, `2GB`; `bool` reads on, 1, true, yes and off, 0,
 false, no; a `list` is separated by commas. "Fixed" settings cannot change once the runtime uses them.
@@ -40,7 +40,7 @@ constexpr std::string_view kTensorFlowHead = R"(
 ## TensorFlow's variables
 
 They are honoured where neither a call nor our variable says otherwise. Those marked "replaced" are
-reported once, with the setting to use instead. TensorFlow's MB are MiB.
+better given as the setting. TensorFlow's MB are MiB.
 
 | variable | unit | setting | replaced |
 |---|---|---|---|
