@@ -21,6 +21,9 @@ endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
                     -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-Wno-restrict)  # g++ 12 sees overlaps in std::string that are not there
+endif()
 if(PLIMSOLL_SANITIZE)
   add_compile_options(-fsanitize=${PLIMSOLL_SANITIZE} -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${PLIMSOLL_SANITIZE})
