@@ -72,6 +72,7 @@ Region* Extents::add_region(std::uint64_t nbytes) noexcept {
     size = std::max(least, round_up(size / 8, unit));
   }
   region->granule = granule_;
+  region->high = region->base;
   region->huge = huge_;
   hole->address = region->base;
   hole->size = region->size;
@@ -211,6 +212,7 @@ void Extents::mark_live(Segment* hole, const Segment* block) noexcept {
   std::uint8_t* const last = region.states.get() + region.index_up(block->end());
   const auto warm = static_cast<std::uint64_t>(std::count_if(first, last, is_warm)) * granule_;
   std::memset(first, kLive, static_cast<std::size_t>(last - first));
+  region.high = std::max(region.high, region.address_of(region.index_up(block->end())));
   hole->warm_bytes -= warm;
   warm_ -= warm;
 }

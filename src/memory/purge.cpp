@@ -96,7 +96,8 @@ void Extents::end_purge(const PurgeBatch& batch) noexcept {
 bool Extents::is_valid(Region& region, std::uint64_t* committed,
                        std::uint64_t* warm) const noexcept {
   using State = Segment::State;
-  std::vector<std::uint8_t> touched(region.size / granule_ / 8 + 1);
+  const std::uint64_t used = region.index(region.high);  // granules; the others are cold
+  std::vector<std::uint8_t> touched(used / 8 + 1);
   Address at = region.base;
   bool is_busy = false;  // pages beside a busy hole are settled when it is done
   for (const Segment* s = region.first; s; at = s->end(), s = s->next) {
@@ -115,26 +116,20 @@ bool Extents::is_valid(Region& region, std::uint64_t* committed,
   if (at != region.base + region.size) return false;
   for (const Segment* s = region.first; s; s = s->next) {
     const std::uint64_t first = region.index(s->address);
-    const std::uint64_t last = region.index_up(s->end());
+    const std::uint64_t last = std::min(used, region.index_up(s->end()));
     std::uint64_t inside = 0;
-    for (std::uint64_t g = first; g < last;) {
+    for (std::uint64_t g = first; g < last; ++g) {
       const std::uint8_t state = region.state(g);
       const bool is_touched = touched[g / 8] >> g % 8 & 1U;
       if (!is_busy && is_touched != (state == kLive)) return false;
       if (state >= kFirstTick) inside += granule_;
-      ++g;
-      // A hole of a whole region is mostly cold; the tables behind it are not worth a walk.
-      while (g % 8 == 0 && g + 8 <= last && !touched[g / 8] &&
-             std::memcmp(&region.state(g), "\0\0\0\0\0\0\0", 8) == 0) {
-        g += 8;
-      }
     }
     if (!is_busy && inside != (s->state == State::kBlock ? 0 : s->warm_bytes)) return false;
     *warm += inside;
   }
   const std::uint8_t* const states = region.states.get();
-  const auto cold = std::count(states, states + region.size / granule_, kCold);
-  *committed += region.size - static_cast<std::uint64_t>(cold) * granule_;
+  const auto cold = static_cast<std::uint64_t>(std::count(states, states + used, kCold));
+  *committed += (used - cold) * granule_;
   return true;
 }
 
@@ -156,6 +151,7 @@ Failure Extents::commit_up_front(std::uint64_t nbytes, std::uint8_t tick) noexce
   const Taken taken = commit_pages(*region, hole->address, hole->address + size, false);
   if (taken.failure != Failure::kNone) return taken.failure;
   std::memset(region->states.get(), tick, size / granule_);
+  region->high = region->base + size;
   hole->warm_bytes = size;
   hole->oldest = tick;
   last_tick_ = tick;

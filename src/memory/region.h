@@ -26,6 +26,7 @@ struct Region {
   std::uint64_t granule = 0;  // of the source
   std::uint64_t huge = 0;     // bytes of a huge page; 0: none
   Segment* first = nullptr;
+  Address high = 0;  // no byte from here on was ever committed
   // Zeroed by calloc, so only the parts that are used cost memory.
   std::unique_ptr<std::uint8_t, decltype(&std::free)> states{nullptr, &std::free};
   std::unique_ptr<std::uint8_t, decltype(&std::free)> advised{nullptr,
