@@ -51,9 +51,12 @@ TEST_P(SourceTest, DecommitLowersResidentMemoryAndLosesContents) {
   ASSERT_TRUE(source_->try_commit(a, size));
   const std::uint64_t before = resident_bytes();
   std::memset(reinterpret_cast<void*>(a), 7, size);
-  EXPECT_GE(resident_bytes(), before + size - 4_MiB);
+  const std::uint64_t held = resident_bytes();
   source_->decommit(a, size / 2);
-  EXPECT_LE(resident_bytes(), before + size / 2 + 4_MiB);
+  if (kHasOwnMemory) {
+    EXPECT_GE(held, before + size - 4_MiB);
+    EXPECT_LE(resident_bytes(), before + size / 2 + 4_MiB);
+  }
   EXPECT_EQ(reinterpret_cast<unsigned char*>(a)[size / 2], 7);
   ASSERT_TRUE(source_->try_commit(a, size / 2));
   EXPECT_EQ(reinterpret_cast<unsigned char*>(a)[100], 0);
