@@ -47,7 +47,7 @@ struct Buffer {
   int64_t size = 0;               // bytes; 0 is allowed and takes no room
   int64_t alignment = 1;          // offset is a multiple of it; a power of two
   std::optional<int64_t> offset;  // fixed by the caller
-  std::vector<Gap> gaps;          // ascending, disjoint, within the lifetime
+  std::vector<Gap> gaps;          // ascending, disjoint, within the lifetime but not all of it
 };
 
 struct Problem {

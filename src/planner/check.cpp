@@ -17,6 +17,7 @@ constexpr int64_t kMaxSum = int64_t{1} << 62;
 void check_gaps(const Problem& problem, int index) {
   const Buffer& buffer = problem.buffers[index];
   int64_t reached = buffer.lower;
+  bool is_alive = buffer.gaps.empty();
   for (const Gap& gap : buffer.gaps) {
     PLIMSOLL_CHECK(gap.lower < gap.upper, InvalidArgumentError,
                    "buffer {}: gap [{}, {}) is empty or inverted", name_of(problem, index),
@@ -25,8 +26,12 @@ void check_gaps(const Problem& problem, int index) {
         gap.lower >= reached && gap.upper <= buffer.upper, InvalidArgumentError,
         "buffer {}: gap [{}, {}) must lie in the lifetime [{}, {}), after the gap before",
         name_of(problem, index), gap.lower, gap.upper, buffer.lower, buffer.upper);
+    is_alive |= gap.lower > reached;
     reached = gap.upper;
   }
+  PLIMSOLL_CHECK(is_alive || reached < buffer.upper, InvalidArgumentError,
+                 "buffer {}: its gaps cover the whole lifetime [{}, {})", name_of(problem, index),
+                 buffer.lower, buffer.upper);
 }
 
 void check_buffer(const Problem& problem, int index) {

@@ -42,6 +42,8 @@ void append(Instance& instance, int source, const Buffer& buffer, std::span<cons
   instance.size.push_back(buffer.size);
   instance.alignment.push_back(buffer.alignment);
   instance.fixed.push_back(buffer.offset.value_or(-1));
+  const uint64_t steps = static_cast<uint64_t>(buffer.upper) - static_cast<uint64_t>(buffer.lower);
+  instance.lifetime.push_back(static_cast<int64_t>(std::min<uint64_t>(steps, kUnlimited)));
   instance.has_fixed |= buffer.offset.has_value();
   instance.has_gaps |= spans.size() > 1;
   instance.hull.push_back({spans.front().begin, spans.back().end});
@@ -120,7 +122,9 @@ std::vector<Instance> split(const Instance& instance) {
     const int p = part_of[instance.hull[b].begin];
     moved.assign(instance.spans_of(b).begin(), instance.spans_of(b).end());
     for (Span& span : moved) span = {span.begin - first[p], span.end - first[p]};
-    Buffer buffer{.size = instance.size[b], .alignment = instance.alignment[b]};
+    Buffer buffer{.upper = instance.lifetime[b],
+                  .size = instance.size[b],
+                  .alignment = instance.alignment[b]};
     if (instance.fixed[b] >= 0) buffer.offset = instance.fixed[b];
     append(parts[p], instance.source[b], buffer, moved);
   }

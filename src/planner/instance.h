@@ -2,7 +2,7 @@
 //
 // A section is a moment at which the set of live buffers is largest: between the last start and the
 // next end. Two buffers conflict exactly if they share a section, and every bound on what is alive
-// is reached in one. Buffers without bytes or without a live step are left out.
+// is reached in one. Buffers without bytes are left out.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,7 @@ struct Instance {
   std::vector<int64_t> size;       // > 0
   std::vector<int64_t> alignment;  // power of two
   std::vector<int64_t> fixed;      // offset, or -1
+  std::vector<int64_t> lifetime;   // steps from first to last; saturated
   std::vector<Span> hull;          // first to last section
   std::vector<Span> spans;         // live sections; more than one for a buffer with gaps
   std::vector<int> first_span;     // spans of b: first_span[b] .. first_span[b + 1]

@@ -28,10 +28,6 @@ class RangeMax {
   std::vector<std::vector<int64_t>> levels_;
 };
 
-int64_t width_of(const Instance& instance, int b) {
-  return instance.hull[b].end - instance.hull[b].begin;
-}
-
 std::vector<int64_t> live_sums(const Instance& instance) {
   std::vector<int64_t> change(instance.num_sections + 1, 0);
   for (int b = 0; b < instance.count(); ++b) {
@@ -72,10 +68,13 @@ std::vector<int64_t> key_values(const Instance& instance, char key) {
     return values;
   }
   for (int b = 0; b < count; ++b) {
-    const int64_t width = width_of(instance, b);
+    const int64_t width = instance.lifetime[b];
     switch (key) {
       case 'W':
         values[b] = width;
+        break;
+      case 'C':
+        values[b] = instance.hull[b].end - instance.hull[b].begin;
         break;
       case 'Z':
         values[b] = instance.size[b];

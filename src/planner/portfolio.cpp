@@ -1,6 +1,7 @@
 #include "planner/portfolio.h"
 
 #include <algorithm>
+#include <bit>
 #include <mutex>
 #include <numeric>
 #include <random>
@@ -13,7 +14,7 @@ namespace {
 
 constexpr int64_t kFirstNodes = 256;  // per run in round 0, at least
 constexpr int kShuffled = 6;          // runs of a round with shuffled orders
-constexpr const char* kOrders[] = {"TWA", "TAW", "OAT", "WAT"};
+constexpr const char* kOrders[] = {"TWA", "TAW", "OAT", "TCA", "WAT"};
 
 // Moves each buffer by up to about an eighth of the list.
 std::vector<int> shuffled(const std::vector<int>& order, uint64_t seed) {
@@ -31,7 +32,7 @@ std::vector<int> shuffled(const std::vector<int>& order, uint64_t seed) {
 }  // namespace
 
 Portfolio::Portfolio(const Instance& instance, const Options& options)
-    : instance_(instance), techniques_(options.techniques) {
+    : instance_(instance), techniques_(options.techniques), failed_(instance.num_sections, 0) {
   for (const char* keys : kOrders) {
     orders_.push_back(make_order(instance, keys));
     if (!techniques_.portfolio) break;
@@ -44,11 +45,31 @@ int Portfolio::num_runs() const {
   return static_cast<int>(orders_.size()) + (techniques_.portfolio ? kShuffled : 0);
 }
 
-std::vector<int> Portfolio::rank_of(int round, int run) const {
+Preference Portfolio::preference(int round, int run) const {
   const int fixed = static_cast<int>(orders_.size());
-  if (run < fixed) return to_rank(orders_[run]);
+  if (run < fixed) return {orders_[run], kOrders[run][0] == 'T'};
+  const int extra = run - fixed;
   const uint64_t seed = static_cast<uint64_t>(round) * 1000 + static_cast<uint64_t>(run);
-  return to_rank(shuffled(orders_[(run - fixed) % fixed], seed));
+  if (round == 0 || extra % 2 == 1) {
+    return {shuffled(orders_[extra % fixed], seed), extra % 4 < 2};
+  }
+  std::vector<int> order = learned_order(orders_[extra / 2 % fixed]);
+  return {extra < 2 ? order : shuffled(order, seed), extra % 4 < 2};
+}
+
+// What takes part in the sections where most branches ended comes first.
+std::vector<int> Portfolio::learned_order(const std::vector<int>& base) const {
+  std::vector<int> weight(instance_.count(), 0);
+  for (int b = 0; b < instance_.count(); ++b) {
+    int64_t most = 0;
+    for (const Span& span : instance_.spans_of(b)) {
+      for (int s = span.begin; s < span.end; ++s) most = std::max(most, failed_[s]);
+    }
+    weight[b] = 64 - std::countl_zero(static_cast<uint64_t>(most));
+  }
+  std::vector<int> order = base;
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return weight[a] > weight[b]; });
+  return order;
 }
 
 SearchRun Portfolio::attempt(int64_t target, int round, Limits& limits) {
@@ -62,7 +83,7 @@ SearchRun Portfolio::attempt(int64_t target, int round, Limits& limits) {
   std::atomic<int> settled{runs};  // lowest run that settled it
   const auto work = [&](Search& search) {
     for (int run = next++; run < runs && run < settled; run = next++) {
-      results[run] = search.run(target, rank_of(round, run), budget,
+      results[run] = search.run(target, preference(round, run), budget,
                                 [&] { return settled < run || limits.interrupted(); });
       if (results[run].end == SearchRun::End::kLimit) continue;
       int lowest = settled;
@@ -78,6 +99,11 @@ SearchRun Portfolio::attempt(int64_t target, int round, Limits& limits) {
   }
   const int winner = settled;
   for (int run = 0; run < std::min(winner + 1, runs); ++run) limits.add_nodes(results[run].nodes);
+  if (winner == runs) {
+    for (const SearchRun& result : results) {
+      for (size_t s = 0; s < result.failed.size(); ++s) failed_[s] += result.failed[s];
+    }
+  }
   return winner < runs ? std::move(results[winner]) : SearchRun{};
 }
 

@@ -20,12 +20,14 @@ class Portfolio {
   SearchRun attempt(int64_t target, int round, Limits& limits);
 
  private:
-  std::vector<int> rank_of(int round, int run) const;
+  Preference preference(int round, int run) const;
+  std::vector<int> learned_order(const std::vector<int>& base) const;
   int num_runs() const;
 
   const Instance& instance_;
   const Techniques techniques_;
   std::vector<std::vector<int>> orders_;  // the fixed ones, best preferred first
+  std::vector<int64_t> failed_;           // branches that ended in each section so far
   std::vector<Search> searches_;          // one per thread
 };
 

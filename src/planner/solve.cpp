@@ -37,8 +37,8 @@ class Solver {
       // Other parts may be higher anyway: no need to pack this one lower than they can be.
       const Instance& instance = part.instance;
       part.best = pack(instance, std::max(part.bound, goal()), options_.techniques, limits_);
-      report();
     }
+    report();
     if (options_.techniques.exact) search();
     return make_result();
   }
