@@ -221,7 +221,7 @@ void run_budget(const MemoryOptions& options) {
   verify(counts.lost == 0, fmt::format("{} blocks lost their contents", counts.lost.load()));
 
   print(
-      {.what = fmt::format("8 threads on one tree for {:.0f} s: times a limit was passed", seconds),
+      {.what = fmt::format("8 threads on one tree for {:.3g} s: times a limit was passed", seconds),
        .ours = static_cast<double>(counts.passed + counts.wrongly_granted),
        .bar = "0",
        .holds = counts.passed + counts.wrongly_granted == 0,
