@@ -50,6 +50,13 @@ PUBLIC = {
     "memory.h": "memory",
     "memory/": "memory",
     "planner.h": "planner",
+    "dtype.h": "tensor",
+    "float16.h": "tensor",
+    "shape.h": "tensor",
+    "tensor.h": "tensor",
+    "ops.h": "runtime",
+    "variable.h": "runtime",
+    "gradient_tape.h": "runtime",
     "tf.h": ANY,
 }
 

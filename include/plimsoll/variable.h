@@ -1,0 +1,49 @@
+// A tensor that can change: weights, and other state.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "plimsoll/tensor.h"
+
+namespace plimsoll {
+
+struct VariableOptions {
+  std::string name = "Variable";
+  bool trainable = true;
+};
+
+class Variable {
+ public:
+  // memory: a copy of the initial value, tagged `weights` under its name.
+  explicit Variable(const Tensor& initial_value, VariableOptions options = {});
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+  Variable(Variable&&) noexcept = default;
+  Variable& operator=(Variable&&) noexcept = default;
+
+  // The value now, as a tensor; tapes that follow variables watch it. A later assignment does not
+  // change a tensor that was read before.
+  const Tensor& value() const;
+  operator const Tensor&() const { return value(); }
+
+  // throws: InvalidArgumentError if shape or type differ; ResourceExhaustedError, and the value is
+  // as before.
+  void assign(const Tensor& value);
+  void assign_add(const Tensor& delta);
+  void assign_sub(const Tensor& delta);
+
+  const std::string& name() const noexcept { return options_.name; }
+  bool trainable() const noexcept { return options_.trainable; }
+  DType dtype() const noexcept { return value_.dtype(); }
+  const Shape& shape() const noexcept { return value_.shape(); }
+
+ private:
+  void check_fits(const Tensor& value, const char* what) const;
+  void update(std::uint16_t op, const Tensor& delta, const char* what);
+
+  VariableOptions options_;
+  Tensor value_;
+};
+
+}  // namespace plimsoll

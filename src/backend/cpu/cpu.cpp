@@ -1,0 +1,11 @@
+#include "backend/cpu/cpu.h"
+
+namespace plimsoll::cpu {
+
+Backend make_backend() {
+  return {.name = "cpu",
+          .tables = {create_kernels(), elementwise_kernels(), reduce_kernels(), shape_kernels(),
+                     matmul_kernels()}};
+}
+
+}  // namespace plimsoll::cpu

@@ -1,0 +1,16 @@
+// The CPU backend: kernels by family, each in the file of its name.
+#pragma once
+
+#include "backend/api/kernel.h"
+
+namespace plimsoll::cpu {
+
+Backend make_backend();
+
+std::span<const KernelDef> create_kernels();
+std::span<const KernelDef> elementwise_kernels();
+std::span<const KernelDef> reduce_kernels();
+std::span<const KernelDef> shape_kernels();
+std::span<const KernelDef> matmul_kernels();
+
+}  // namespace plimsoll::cpu

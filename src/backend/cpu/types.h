@@ -1,0 +1,70 @@
+// From a DType at run time to a C++ type.
+#pragma once
+
+#include <cstdint>
+
+#include "plimsoll/dtype.h"
+
+namespace plimsoll::cpu {
+
+// What a type is computed in: 16-bit floats in float, all others in themselves.
+template <class T>
+struct Compute {
+  using type = T;
+};
+template <>
+struct Compute<Half> {
+  using type = float;
+};
+template <>
+struct Compute<BFloat16> {
+  using type = float;
+};
+template <class T>
+using compute_t = typename Compute<T>::type;
+
+template <class T>
+struct TypeTag {
+  using type = T;
+};
+
+// Calls f(TypeTag<T>()) with the C++ type of a dtype that is not string.
+template <class F>
+void visit_dtype(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return f(TypeTag<float>());
+    case DType::kFloat64:
+      return f(TypeTag<double>());
+    case DType::kFloat16:
+      return f(TypeTag<Half>());
+    case DType::kBFloat16:
+      return f(TypeTag<BFloat16>());
+    case DType::kInt8:
+      return f(TypeTag<std::int8_t>());
+    case DType::kUInt8:
+      return f(TypeTag<std::uint8_t>());
+    case DType::kInt16:
+      return f(TypeTag<std::int16_t>());
+    case DType::kInt32:
+      return f(TypeTag<std::int32_t>());
+    case DType::kInt64:
+      return f(TypeTag<std::int64_t>());
+    case DType::kBool:
+      return f(TypeTag<bool>());
+    case DType::kString:
+      return;
+  }
+}
+
+inline constexpr DTypeSet kFloats{DType::kFloat32, DType::kFloat64, DType::kFloat16,
+                                  DType::kBFloat16};
+inline constexpr DTypeSet kNumbers{DType::kFloat32,  DType::kFloat64, DType::kFloat16,
+                                   DType::kBFloat16, DType::kInt8,    DType::kUInt8,
+                                   DType::kInt16,    DType::kInt32,   DType::kInt64};
+inline constexpr DTypeSet kAll{DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16,
+                               DType::kInt8,    DType::kUInt8,   DType::kInt16,   DType::kInt32,
+                               DType::kInt64,   DType::kBool};
+inline constexpr DTypeSet kBools{DType::kBool};
+
+}  // namespace plimsoll::cpu

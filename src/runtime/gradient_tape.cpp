@@ -1,0 +1,196 @@
+#include "plimsoll/gradient_tape.h"
+
+#include <unordered_map>
+
+#include "base/check.h"
+#include "plimsoll/ops.h"
+#include "plimsoll/variable.h"
+#include "runtime/dispatch.h"
+#include "runtime/tape.h"
+#include "tensor/tensor_impl.h"
+
+namespace plimsoll {
+namespace {
+
+using Gradients = std::unordered_map<std::uint64_t, Tensor>;  // by tensor id
+
+void accumulate(Gradients& gradients, std::uint64_t id, const Tensor& more) {
+  auto [it, is_new] = gradients.try_emplace(id, more);
+  if (!is_new) it->second = call(OpId::Add, {it->second, more});
+}
+
+// A gradient as it is executed: values are those that the record kept.
+class EagerGradCtx final : public GradCtx {
+ public:
+  EagerGradCtx(TapeRecord& record, Gradients& gradients) : record_(record), gradients_(gradients) {
+    for (std::size_t i = 0; i < record.out_ids.size(); ++i) {
+      const auto found = gradients.find(record.out_ids[i]);
+      douts_.push_back(found == gradients.end() ? Tensor() : found->second);
+    }
+  }
+
+  int num_in() const noexcept override { return static_cast<int>(record_.in_ids.size()); }
+  int num_out() const noexcept override { return static_cast<int>(record_.out_ids.size()); }
+  const Attrs& attrs() const noexcept override { return record_.attrs; }
+  const TensorSpec& in_spec(int i) const noexcept override {
+    return record_.in_specs[static_cast<std::size_t>(i)];
+  }
+  const TensorSpec& out_spec(int i) const noexcept override {
+    return record_.out_specs[static_cast<std::size_t>(i)];
+  }
+  bool needs(int i) const noexcept override { return record_.needs >> std::min(i, 63) & 1U; }
+  bool has_dout(int i) const noexcept override {
+    return douts_[static_cast<std::size_t>(i)].is_valid();
+  }
+  bool has_any_dout() const noexcept {
+    for (const Tensor& t : douts_) {
+      if (t.is_valid()) return true;
+    }
+    return false;
+  }
+
+  Tensor in(int i) override { return kept(record_.in[static_cast<std::size_t>(i)], "input", i); }
+  Tensor out(int i) override { return kept(record_.out[static_cast<std::size_t>(i)], "output", i); }
+  Tensor dout(int i) override {
+    Tensor& t = douts_[static_cast<std::size_t>(i)];
+    if (!t.is_valid()) t = zeros(out_spec(i).shape, out_spec(i).dtype);
+    return t;
+  }
+  Tensor scalar(double value, DType dtype) override { return fill(Shape(), value, dtype); }
+  void set_din(int i, const Tensor& gradient) override {
+    if (needs(i)) accumulate(gradients_, record_.in_ids[static_cast<std::size_t>(i)], gradient);
+  }
+  std::vector<Tensor> emit_all(OpId op, std::span<const Tensor> in, const Attrs& attrs) override {
+    return call_all(op, in, attrs);
+  }
+
+ private:
+  Tensor kept(const Tensor& t, const char* what, int i) const {
+    PLIMSOLL_CHECK(t.is_valid(), InternalError,
+                   "the gradient of {} reads {} {}, which its probe did not", op_name(record_.op),
+                   what, i);
+    return t;
+  }
+
+  TapeRecord& record_;
+  Gradients& gradients_;
+  std::vector<Tensor> douts_;
+};
+
+}  // namespace
+
+GradientTape::GradientTape(GradientTapeOptions options)
+    : state_(std::make_unique<TapeState>(options)) {
+  push_tape(state_.get());
+}
+
+GradientTape::~GradientTape() {
+  stop();
+}
+
+void GradientTape::watch(const Tensor& tensor) {
+  PLIMSOLL_CHECK(tensor.is_valid(), InvalidArgumentError, "cannot watch an empty Tensor");
+  PLIMSOLL_CHECK(is_floating(tensor.dtype()), InvalidArgumentError,
+                 "cannot watch a tensor of type {}: only floating types have gradients",
+                 dtype_name(tensor.dtype()));
+  state_->tracked.insert(tensor.impl()->id);
+}
+
+void GradientTape::watch(const Variable& variable) {
+  watch(variable.value());
+}
+
+void GradientTape::stop() {
+  if (!state_->is_active) return;
+  remove_tape(state_.get());
+  state_->is_active = false;
+}
+
+void GradientTape::reset() {
+  stop();
+  state_ = std::make_unique<TapeState>(state_->options);
+  push_tape(state_.get());
+}
+
+GradientTape::StopRecording::StopRecording(TapeState* state) noexcept : state_(state) {
+  ++state_->num_stops;
+}
+GradientTape::StopRecording::~StopRecording() {
+  --state_->num_stops;
+}
+
+std::vector<Tensor> GradientTape::gradient(std::span<const Tensor> targets,
+                                           std::span<const Tensor> sources,
+                                           std::span<const Tensor> output_gradients,
+                                           UnconnectedGradients unconnected) {
+  TapeState& tape = *state_;
+  PLIMSOLL_CHECK(!tape.was_used || tape.options.persistent, FailedPreconditionError,
+                 "A non-persistent GradientTape can only be used to compute one set of gradients "
+                 "(or jacobians)");
+  PLIMSOLL_CHECK(output_gradients.empty() || output_gradients.size() == targets.size(),
+                 InvalidArgumentError, "{} output gradients for {} targets",
+                 output_gradients.size(), targets.size());
+  tape.was_used = true;
+  if (!tape.options.persistent) stop();
+  const StopRecording pause(&tape);
+
+  Gradients gradients;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    PLIMSOLL_CHECK(targets[i].is_valid(), InvalidArgumentError,
+                   "target {} of gradient() is an empty Tensor", i);
+    const bool is_given = !output_gradients.empty() && output_gradients[i].is_valid();
+    if (is_given) {
+      PLIMSOLL_CHECK(output_gradients[i].shape() == targets[i].shape(), InvalidArgumentError,
+                     "output gradient {} has shape {}, its target {}", i,
+                     output_gradients[i].shape().to_string(), targets[i].shape().to_string());
+    }
+    if (!is_floating(targets[i].dtype())) continue;
+    accumulate(gradients, targets[i].impl()->id,
+               is_given ? output_gradients[i] : ones(targets[i].shape(), targets[i].dtype()));
+  }
+  std::unordered_map<std::uint64_t, Tensor> wanted;
+  for (const Tensor& source : sources) {
+    PLIMSOLL_CHECK(source.is_valid(), InvalidArgumentError,
+                   "a source of gradient() is an empty Tensor");
+    wanted.emplace(source.impl()->id, Tensor());
+  }
+  for (std::size_t r = tape.records.size(); r-- > 0;) {
+    TapeRecord& record = tape.records[r];
+    EagerGradCtx ctx(record, gradients);
+    if (ctx.has_any_dout()) op_def(record.op).grad(ctx);
+    // An output's gradient is complete and read: it goes, unless somebody asked for it.
+    for (const std::uint64_t id : record.out_ids) {
+      const auto found = gradients.find(id);
+      if (found == gradients.end()) continue;
+      if (const auto asked = wanted.find(id); asked != wanted.end()) asked->second = found->second;
+      gradients.erase(found);
+    }
+    if (!tape.options.persistent) tape.records.pop_back();
+  }
+  std::vector<Tensor> result;
+  for (const Tensor& source : sources) {
+    const std::uint64_t id = source.impl()->id;
+    const auto found = gradients.find(id);
+    Tensor gradient = found != gradients.end() ? found->second : wanted[id];
+    if (!gradient.is_valid() && unconnected == UnconnectedGradients::kZero) {
+      gradient = zeros(source.shape(), source.dtype());
+    }
+    result.push_back(gradient);
+  }
+  return result;
+}
+
+Tensor GradientTape::gradient(const Tensor& target, const Tensor& source,
+                              UnconnectedGradients unconnected) {
+  return gradient(std::span(&target, 1), std::span(&source, 1), {}, unconnected)[0];
+}
+
+std::vector<Tensor> GradientTape::gradient(const Tensor& target,
+                                           std::span<const Variable* const> variables,
+                                           UnconnectedGradients unconnected) {
+  std::vector<Tensor> sources;
+  for (const Variable* v : variables) sources.push_back(v->value());
+  return gradient(std::span(&target, 1), sources, {}, unconnected);
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,58 @@
+// What the tapes of a thread record.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "ops/op_def.h"
+#include "plimsoll/gradient_tape.h"
+
+namespace plimsoll {
+
+// A call that a tape remembers: what it was, and the values that its gradient reads.
+struct TapeRecord {
+  OpId op;
+  Attrs attrs;
+  std::uint64_t needs = 0;  // inputs that lead to something watched
+  std::vector<std::uint64_t> in_ids, out_ids;
+  std::vector<TensorSpec> in_specs, out_specs;
+  std::vector<Tensor> in, out;  // empty where the gradient does not read them
+};
+
+class TapeState {
+ public:
+  explicit TapeState(GradientTapeOptions tape_options) : options(tape_options) {}
+
+  void record(OpId op, const Attrs& attrs, std::span<const Tensor> in, std::span<const Tensor> out);
+
+  const GradientTapeOptions options;
+  bool is_active = true;                      // on the thread's stack
+  int num_stops = 0;                          // StopRecording alive
+  bool was_used = false;                      // gradient() was called
+  std::unordered_set<std::uint64_t> tracked;  // ids of tensors that gradients flow to or through
+  std::vector<TapeRecord> records;
+};
+
+// Whether some tape of this thread records now; looked at after every call.
+bool is_recording() noexcept;
+// Tells the tapes of this thread of a call.
+void record_call(OpId op, const Attrs& attrs, std::span<const Tensor> in,
+                 std::span<const Tensor> out);
+// Has every tape of this thread that follows variables watch this one's value.
+void watch_variable_read(const Tensor& value);
+
+void push_tape(TapeState* tape);
+void remove_tape(TapeState* tape) noexcept;
+
+// Which values a gradient reads, found by running it once on a probe. Bit i is input (output) i.
+struct GradReads {
+  std::uint64_t in = 0;
+  std::uint64_t out = 0;
+};
+GradReads grad_reads(OpId op, const Attrs& attrs, std::span<const TensorSpec> in,
+                     std::span<const TensorSpec> out, std::uint64_t needs);
+
+}  // namespace plimsoll
