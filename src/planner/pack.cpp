@@ -50,7 +50,7 @@ class Packer {
     if (!improve) return;
     const int64_t rounds = kPlacements / std::max(1, instance_.count());
     for (std::vector<int>& order : orders) {
-      promote(*tree, std::move(order), std::clamp<int64_t>(rounds / 4, 2, 100));
+      promote(*tree, std::move(order), std::clamp<int64_t>(rounds / 4, 2, 16));
     }
   }
 

@@ -13,8 +13,13 @@ namespace plimsoll::planner {
 namespace {
 
 constexpr int64_t kFirstNodes = 256;  // per run in round 0, at least
-constexpr int kShuffled = 6;          // runs of a round with shuffled orders
-constexpr const char* kOrders[] = {"TWA", "TAW", "OAT", "TCA", "WAT"};
+constexpr int kShuffled = 8;          // runs of a round with shuffled orders
+struct FixedOrder {
+  const char* keys;
+  bool by_load;
+};
+constexpr FixedOrder kOrders[] = {{"TWA", false}, {"TWA", true}, {"TCA", false}, {"OAT", false},
+                                  {"TEA", false}, {"CAT", true}, {"TAW", false}, {"WAT", false}};
 
 // Moves each buffer by up to about an eighth of the list.
 std::vector<int> shuffled(const std::vector<int>& order, uint64_t seed) {
@@ -33,8 +38,8 @@ std::vector<int> shuffled(const std::vector<int>& order, uint64_t seed) {
 
 Portfolio::Portfolio(const Instance& instance, const Options& options)
     : instance_(instance), techniques_(options.techniques), failed_(instance.num_sections, 0) {
-  for (const char* keys : kOrders) {
-    orders_.push_back(make_order(instance, keys));
+  for (const FixedOrder& order : kOrders) {
+    orders_.push_back(make_order(instance, order.keys));
     if (!techniques_.portfolio) break;
   }
   const int threads = techniques_.portfolio ? std::clamp(options.num_threads, 1, 64) : 1;
@@ -47,7 +52,7 @@ int Portfolio::num_runs() const {
 
 Preference Portfolio::preference(int round, int run) const {
   const int fixed = static_cast<int>(orders_.size());
-  if (run < fixed) return {orders_[run], kOrders[run][0] == 'T'};
+  if (run < fixed) return {orders_[run], kOrders[run].by_load};
   const int extra = run - fixed;
   const uint64_t seed = static_cast<uint64_t>(round) * 1000 + static_cast<uint64_t>(run);
   if (round == 0 || extra % 2 == 1) {
@@ -73,7 +78,7 @@ std::vector<int> Portfolio::learned_order(const std::vector<int>& base) const {
 }
 
 SearchRun Portfolio::attempt(int64_t target, int round, Limits& limits) {
-  const int64_t first = std::max<int64_t>(kFirstNodes, 2 * instance_.count());
+  const int64_t first = std::max<int64_t>(kFirstNodes, 3 * instance_.count());
   const int64_t budget = std::min(first << std::min(round, 40), limits.nodes_left());
   const int64_t affordable =
       std::max<int64_t>(1, limits.nodes_left() / std::max<int64_t>(1, budget));
