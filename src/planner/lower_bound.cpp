@@ -1,23 +1,46 @@
 // The floor under every plan.
 #include <algorithm>
+#include <queue>
 
 #include "planner/instance.h"
 
 namespace plimsoll::planner {
 namespace {
 
+struct Piece {
+  int begin;
+  int end;
+  int64_t size;     // rounded up to the granule
+  int64_t padding;  // of which this is rounding
+};
+
+// The largest sum over a section of sizes rounded up to `granule`, which all offsets are multiples
+// of: every buffer but the topmost takes whole granules. The topmost may be any.
 int64_t largest_sum(const Instance& instance, int64_t granule) {
-  std::vector<int64_t> change(instance.num_sections + 1, 0);
+  std::vector<Piece> pieces;
+  std::vector<int64_t> ended(instance.num_sections + 1, 0);
   for (int b = 0; b < instance.count(); ++b) {
     const int64_t size = align_up(instance.size[b], granule);
     for (const Span& span : instance.spans_of(b)) {
-      change[span.begin] += size;
-      change[span.end] -= size;
+      pieces.push_back({span.begin, span.end, size, size - instance.size[b]});
+      ended[span.end] += size;
     }
   }
+  std::sort(pieces.begin(), pieces.end(),
+            [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
+  std::priority_queue<std::pair<int64_t, int>> paddings;  // with the end; ended ones linger
   int64_t sum = 0;
   int64_t largest = 0;
-  for (int64_t delta : change) largest = std::max(largest, sum += delta);
+  size_t next = 0;
+  for (int s = 0; s < instance.num_sections; ++s) {
+    sum -= ended[s];
+    for (; next < pieces.size() && pieces[next].begin == s; ++next) {
+      sum += pieces[next].size;
+      paddings.push({pieces[next].padding, pieces[next].end});
+    }
+    while (!paddings.empty() && paddings.top().second <= s) paddings.pop();
+    largest = std::max(largest, sum - (paddings.empty() ? 0 : paddings.top().first));
+  }
   return largest;
 }
 
@@ -25,16 +48,12 @@ int64_t largest_sum(const Instance& instance, int64_t granule) {
 
 int64_t live_bound(const Instance& instance) {
   if (instance.count() == 0) return 0;
-  int64_t bound = largest_sum(instance, 1);
-  // Every offset is a multiple of the smallest alignment, so all but the topmost buffer of a
-  // section take a multiple of it too.
   const int64_t granule = *std::min_element(instance.alignment.begin(), instance.alignment.end());
-  int64_t padding = 0;
+  int64_t bound = largest_sum(instance, granule);
   for (int b = 0; b < instance.count(); ++b) {
-    padding = std::max(padding, align_up(instance.size[b], granule) - instance.size[b]);
     if (instance.fixed[b] >= 0) bound = std::max(bound, instance.fixed[b] + instance.size[b]);
   }
-  return std::max(bound, largest_sum(instance, granule) - padding);
+  return bound;
 }
 
 int64_t lower_bound(const Problem& problem) {
