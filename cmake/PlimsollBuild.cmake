@@ -48,9 +48,9 @@ function(plimsoll_layer name)
 endfunction()
 
 # plimsoll_test(layer LIBS libs...): every tests/<layer>/*_test.cpp in one program <layer>_tests,
-# one ctest entry per test case group, labelled with the layer.
+# one ctest entry per test, or, with SHARDS n, n entries for all of them; labelled with the layer.
 function(plimsoll_test layer)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;SHARDS" "LIBS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
@@ -61,6 +61,15 @@ function(plimsoll_test layer)
   target_link_libraries(${layer}_tests PRIVATE ${ARG_LIBS} GTest::gtest_main)
   target_compile_definitions(${layer}_tests
                              PRIVATE PLIMSOLL_TEST_DATA="${CMAKE_CURRENT_SOURCE_DIR}/${layer}")
-  gtest_discover_tests(${layer}_tests DISCOVERY_TIMEOUT 60
-                       PROPERTIES LABELS ${layer} TIMEOUT ${ARG_TIMEOUT})
+  if(NOT ARG_SHARDS)
+    gtest_discover_tests(${layer}_tests DISCOVERY_TIMEOUT 60
+                         PROPERTIES LABELS ${layer} TIMEOUT ${ARG_TIMEOUT})
+    return()
+  endif()
+  math(EXPR last "${ARG_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    add_test(NAME ${layer}.${shard} COMMAND ${layer}_tests --gtest_brief=1)
+    set_tests_properties(${layer}.${shard} PROPERTIES LABELS ${layer} TIMEOUT ${ARG_TIMEOUT}
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${shard}")
+  endforeach()
 endfunction()

@@ -4,10 +4,6 @@
 
 namespace plimsoll {
 
-Tensor reduce_sum(const Tensor& input, const Axes& axis, bool keepdims) {
-  return call(OpId::ReduceSum, {input}, {AttrValue(std::span<const std::int64_t>(axis)), keepdims});
-}
-
 Tensor reshape(const Tensor& tensor, std::span<const std::int64_t> shape) {
   PLIMSOLL_CHECK(tensor.is_valid(), InvalidArgumentError, "reshape of an empty Tensor");
   std::vector<std::int64_t> dims(shape.begin(), shape.end());
@@ -38,10 +34,6 @@ Tensor reshape(const Tensor& tensor, std::span<const std::int64_t> shape) {
 
 Tensor broadcast_to(const Tensor& input, const Shape& shape) {
   return call(OpId::BroadcastTo, {input}, {AttrValue(shape)});
-}
-
-Tensor matmul(const Tensor& a, const Tensor& b, MatMulOptions options) {
-  return call(OpId::MatMul, {a, b}, {options.transpose_a, options.transpose_b});
 }
 
 }  // namespace plimsoll

@@ -12,5 +12,11 @@ std::span<const KernelDef> elementwise_kernels();
 std::span<const KernelDef> reduce_kernels();
 std::span<const KernelDef> shape_kernels();
 std::span<const KernelDef> matmul_kernels();
+std::span<const KernelDef> conv_kernels();
+std::span<const KernelDef> pool_kernels();
+std::span<const KernelDef> norm_kernels();
+std::span<const KernelDef> softmax_kernels();
+std::span<const KernelDef> gather_kernels();
+std::span<const KernelDef> random_kernels();
 
 }  // namespace plimsoll::cpu

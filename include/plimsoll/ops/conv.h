@@ -1,0 +1,6 @@
+// Convolutions.
+#pragma once
+
+#include "plimsoll/tensor.h"
+
+namespace plimsoll {}  // namespace plimsoll

@@ -1,0 +1,6 @@
+// Picking elements by index.
+#pragma once
+
+#include "plimsoll/tensor.h"
+
+namespace plimsoll {}  // namespace plimsoll

@@ -1,0 +1,6 @@
+// Normalisation.
+#pragma once
+
+#include "plimsoll/tensor.h"
+
+namespace plimsoll {}  // namespace plimsoll

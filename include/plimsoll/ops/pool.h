@@ -1,0 +1,6 @@
+// Pooling.
+#pragma once
+
+#include "plimsoll/tensor.h"
+
+namespace plimsoll {}  // namespace plimsoll

@@ -1,0 +1,6 @@
+// Random numbers.
+#pragma once
+
+#include "plimsoll/tensor.h"
+
+namespace plimsoll {}  // namespace plimsoll

@@ -1,0 +1,9 @@
+#include "backend/cpu/cpu.h"
+
+namespace plimsoll::cpu {
+
+std::span<const KernelDef> random_kernels() {
+  return {};
+}
+
+}  // namespace plimsoll::cpu

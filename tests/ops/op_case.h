@@ -1,0 +1,81 @@
+// One row per sample call of an op. The table drives every check of tests/ops: forward against a
+// reference in double, gradients against finite differences, exact scratch with canaries behind it,
+// aliasing, empty tensors, every dtype, repeatability, and memory that ends at each reservation.
+//
+//   {.name = "broadcast", .op = OpId::Add, .in = {{{2, 3}}, {{3}}},
+//    .ref = [](const RefCall& c) { return c.map2([](double x, double y) { return x + y; }); }},
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ops/op_def.h"
+
+namespace plimsoll::testing_ops {
+
+// A tensor on the host, in double.
+struct HostTensor {
+  Shape shape;
+  std::vector<double> values;
+  DType dtype = DType::kFloat64;
+};
+
+// How an input of a case is made: pseudo-random numbers from lo to hi, the same in every run.
+struct Input {
+  Shape shape;
+  double lo = -2;
+  double hi = 2;
+  // kDefault: the dtype under test. Others stay as they are: indices, conditions.
+  enum class Kind { kDefault, kInt32, kInt64, kBool } kind = Kind::kDefault;
+  std::vector<double> values;  // given numbers instead of random ones
+};
+
+struct RefCall {
+  const std::vector<HostTensor>& in;
+  const Attrs& attrs;
+
+  // One input, or two that broadcast, element by element.
+  std::vector<HostTensor> map1(const std::function<double(double)>& f) const;
+  std::vector<HostTensor> map2(const std::function<double(double, double)>& f) const;
+};
+
+struct OpCase {
+  std::string name;  // of the case, unique for its op
+  OpId op;
+  std::vector<Input> in;
+  Attrs attrs{};
+  std::function<std::vector<HostTensor>(const RefCall&)> ref;
+  std::vector<DType> dtypes = {DType::kFloat32, DType::kFloat64};
+  bool has_grad = true;  // check it against finite differences, where the op has one
+  double tolerance = 1;  // times what the dtype allows
+};
+
+// The tables, by family; all_cases() is all of them.
+std::vector<OpCase> create_cases();
+std::vector<OpCase> elementwise_cases();
+std::vector<OpCase> reduce_cases();
+std::vector<OpCase> shape_cases();
+std::vector<OpCase> matmul_cases();
+std::vector<OpCase> conv_cases();
+std::vector<OpCase> pool_cases();
+std::vector<OpCase> norm_cases();
+std::vector<OpCase> softmax_cases();
+std::vector<OpCase> gather_cases();
+std::vector<OpCase> random_cases();
+const std::vector<OpCase>& all_cases();
+
+inline const std::vector<DType> kFloatTypes = {DType::kFloat32, DType::kFloat64, DType::kFloat16,
+                                               DType::kBFloat16};
+inline const std::vector<DType> kNumberTypes = {DType::kFloat32,  DType::kFloat64, DType::kFloat16,
+                                                DType::kBFloat16, DType::kInt8,    DType::kUInt8,
+                                                DType::kInt16,    DType::kInt32,   DType::kInt64};
+
+// The inputs of a case as the dtype under test sees them (already rounded to it).
+std::vector<HostTensor> make_inputs(const OpCase& op_case, DType dtype);
+Tensor to_device(const HostTensor& host);
+HostTensor to_host(const Tensor& tensor);
+// How far a result in this dtype may be from the reference, relative to the values' size.
+double tolerance_of(DType dtype);
+
+}  // namespace plimsoll::testing_ops

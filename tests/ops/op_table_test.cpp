@@ -1,0 +1,233 @@
+// Everything that is checked of every case of the op table.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "ops/op_case.h"
+#include "plimsoll/error.h"
+#include "plimsoll/gradient_tape.h"
+#include "plimsoll/ops.h"
+#include "runtime/context.h"
+#include "runtime/dispatch.h"
+#include "runtime/kernel_cache.h"
+#include "tensor/tensor_impl.h"
+
+namespace plimsoll::testing_ops {
+namespace {
+
+class OpTableTest : public testing::TestWithParam<OpCase> {
+ protected:
+  std::vector<Tensor> inputs(DType dtype) const {
+    std::vector<Tensor> tensors;
+    for (const HostTensor& host : make_inputs(GetParam(), dtype))
+      tensors.push_back(to_device(host));
+    return tensors;
+  }
+  std::vector<Tensor> run(const std::vector<Tensor>& in) const {
+    return call_all(GetParam().op, in, GetParam().attrs);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Cpu, OpTableTest, testing::ValuesIn(all_cases()), [](const auto& test) {
+  return std::string(op_name(test.param.op)) + "_" + test.param.name;
+});
+
+void expect_near(const HostTensor& got, const HostTensor& wanted, double tolerance,
+                 const std::string& what) {
+  ASSERT_EQ(got.shape, wanted.shape) << what;
+  for (std::size_t i = 0; i < wanted.values.size(); ++i) {
+    const double w = wanted.values[i];
+    const double g = got.values[i];
+    if (std::isnan(w)) {
+      ASSERT_TRUE(std::isnan(g)) << what << " element " << i;
+    } else if (g != w) {  // equal infinities are fine
+      ASSERT_LE(std::abs(g - w), tolerance * std::max(1.0, std::abs(w)))
+          << what << " element " << i << ": " << g << " for " << w;
+    }
+  }
+}
+
+TEST_P(OpTableTest, MatchesReference) {
+  for (const DType dtype : GetParam().dtypes) {
+    const auto host = make_inputs(GetParam(), dtype);
+    const auto out = run(inputs(dtype));
+    const auto wanted = GetParam().ref({host, GetParam().attrs});
+    ASSERT_EQ(out.size(), wanted.size());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      expect_near(to_host(out[i]), wanted[i], GetParam().tolerance * tolerance_of(dtype),
+                  std::string(dtype_name(dtype)));
+    }
+  }
+}
+
+TEST_P(OpTableTest, RepeatsBitForBit) {
+  const auto in = inputs(GetParam().dtypes[0]);
+  const auto first = run(in);
+  for (int round = 0; round < 3; ++round) {
+    const auto again = run(in);
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      EXPECT_EQ(
+          std::memcmp(first[i].impl()->buffer->block.data(), again[i].impl()->buffer->block.data(),
+                      static_cast<std::size_t>(first[i].nbytes())),
+          0);
+    }
+  }
+}
+
+// The gradient of sum(w * op(x)) in float64, against central differences of it.
+TEST_P(OpTableTest, GradientMatchesFiniteDifferences) {
+  const OpCase& c = GetParam();
+  if (!op_def(c.op).grad || !c.has_grad) return;
+  auto host = make_inputs(c, DType::kFloat64);
+  const auto tensors = inputs(DType::kFloat64);
+  std::vector<HostTensor> weights;
+  const auto weigh = [&](const std::vector<Tensor>& out) {
+    Tensor sum;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (out[i].dtype() != DType::kFloat64) continue;
+      if (weights.size() <= i) {
+        weights.resize(i + 1);
+        weights[i] = make_inputs({.name = "w", .op = c.op, .in = {{out[i].shape(), 0.5, 1.5}}},
+                                 DType::kFloat64)[0];
+      }
+      const Tensor part = reduce_sum(out[i] * to_device(weights[i]));
+      sum = sum.is_valid() ? sum + part : part;
+    }
+    return sum;
+  };
+  GradientTape tape;
+  for (const Tensor& t : tensors) {
+    if (is_floating(t.dtype())) tape.watch(t);
+  }
+  const Tensor target = weigh(run(tensors));
+  const auto gradients =
+      tape.gradient(std::span(&target, 1), tensors, {}, UnconnectedGradients::kZero);
+  constexpr double kStep = 1e-5;
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    if (!is_floating(host[i].dtype)) continue;
+    const HostTensor got = to_host(gradients[i]);
+    ASSERT_EQ(got.shape, host[i].shape);
+    const std::size_t stride =
+        std::max<std::size_t>(1, host[i].values.size() / 24);  // a sample of large inputs
+    for (std::size_t k = 0; k < host[i].values.size(); k += stride) {
+      double sides[2];
+      for (int side = 0; side < 2; ++side) {
+        auto moved = host;
+        moved[i].values[k] += side ? kStep : -kStep;
+        std::vector<Tensor> in;
+        for (const HostTensor& h : moved) in.push_back(to_device(h));
+        sides[side] = weigh(run(in)).item<double>();
+      }
+      const double wanted = (sides[1] - sides[0]) / (2 * kStep);
+      ASSERT_NEAR(got.values[k], wanted, 2e-5 * std::max(1.0, std::abs(wanted)))
+          << "input " << i << " element " << k;
+    }
+  }
+}
+
+// Runs a kernel on memory of its own, with a canary behind every output and scratch slot.
+TEST_P(OpTableTest, StaysInsideItsOutputsAndScratch) {
+  const OpCase& c = GetParam();
+  if (op_def(c.op).is_view) return;
+  constexpr std::size_t kCanary = 128;
+  for (const DType dtype : c.dtypes) {
+    const auto tensors = inputs(dtype);
+    std::vector<TensorSpec> in_specs;
+    std::vector<DeviceSpan> in;
+    for (const Tensor& t : tensors) {
+      in_specs.push_back({t.dtype(), t.shape()});
+      in.push_back({t.impl()->buffer->block.address(), 0, static_cast<std::uint64_t>(t.nbytes())});
+    }
+    OutSpecs specs;
+    InferCtx ctx{c.op, c.attrs, in_specs, specs};
+    op_def(c.op).infer(ctx);
+    const KernelCall call{c.op, c.attrs, in_specs, specs.all()};
+    const PreparedKernel kernel = find_kernel(Context::get().cpu().kernels(), call);
+    std::vector<std::vector<unsigned char>> memory;
+    std::vector<std::pair<unsigned char*, std::size_t>> guarded;
+    const auto guard = [&](std::uint64_t nbytes) {
+      memory.emplace_back(nbytes + kCanary + 64, 0xA5);
+      const auto start = (reinterpret_cast<std::uintptr_t>(memory.back().data()) + 63) / 64 * 64;
+      guarded.emplace_back(reinterpret_cast<unsigned char*>(start) + nbytes,
+                           static_cast<std::size_t>(memory.back().data() + memory.back().size() -
+                                                    reinterpret_cast<unsigned char*>(start)) -
+                               nbytes);
+      return DeviceSpan{start, 0, nbytes};
+    };
+    std::vector<DeviceSpan> out, scratch;
+    for (const TensorSpec& spec : specs.all())
+      out.push_back(guard(tensor_bytes(spec.dtype, spec.shape)));
+    DeviceSpan slots[8];
+    for (const DeviceSpan& slot : kernel.grant(64, slots)) scratch.push_back(guard(slot.nbytes));
+    kernel.run({call, in, out, scratch, kernel.state()}).throw_if_error("test");
+    for (const auto& [at, size] : guarded) {
+      for (std::size_t i = 0; i < size; ++i)
+        ASSERT_EQ(at[i], 0xA5) << "byte " << i << " behind a buffer was written";
+    }
+  }
+}
+
+// What an op may overwrite, it may: the result is the same.
+TEST_P(OpTableTest, MayOverwriteWhatItSays) {
+  const OpCase& c = GetParam();
+  const Alias alias = op_def(c.op).may_alias;
+  if (alias == Alias::kNone) return;
+  const auto wanted = run(inputs(c.dtypes[0]));
+  for (std::size_t over = 0; over < c.in.size(); ++over) {
+    if ((alias == Alias::kIn0 && over != 0) || (alias == Alias::kIn1 && over != 1)) continue;
+    const auto tensors = inputs(c.dtypes[0]);
+    if (tensors[over].shape() != wanted[0].shape() || tensors[over].dtype() != wanted[0].dtype())
+      continue;
+    std::vector<TensorSpec> specs;
+    std::vector<DeviceSpan> in;
+    for (const Tensor& t : tensors) {
+      specs.push_back({t.dtype(), t.shape()});
+      in.push_back({t.impl()->buffer->block.address(), 0, static_cast<std::uint64_t>(t.nbytes())});
+    }
+    const TensorSpec out_spec{wanted[0].dtype(), wanted[0].shape()};
+    const KernelCall call{c.op, c.attrs, specs, {&out_spec, 1}};
+    const PreparedKernel kernel = find_kernel(Context::get().cpu().kernels(), call);
+    if (kernel.scratch_bytes()) continue;
+    kernel.run({call, in, {&in[over], 1}, {}, kernel.state()}).throw_if_error("test");
+    EXPECT_EQ(to_host(tensors[over]).values, to_host(wanted[0]).values) << "over input " << over;
+  }
+}
+
+// P3: memory that ends at any of the call's reservations is an error, and nothing has changed.
+TEST_P(OpTableTest, OutOfMemoryChangesNothing) {
+  const auto in = inputs(GetParam().dtypes[0]);
+  memory::Budget budget = Context::get().cpu().budget();
+  const std::uint64_t limit = budget.limit();
+  run(in);  // kernels are prepared and cached
+  budget.reset_peak();
+  const std::uint64_t before = budget.in_use();
+  run(in);
+  const std::uint64_t needed = budget.peak() - before;
+  for (std::uint64_t room = 0; room < needed;
+       room += std::max<std::uint64_t>(64, needed / 4 / 64 * 64)) {
+    budget.set_limit(before + room);
+    EXPECT_THROW(run(in), ResourceExhaustedError) << room << " of " << needed;
+    EXPECT_EQ(budget.in_use(), before);
+  }
+  budget.set_limit(before + needed);
+  EXPECT_NO_THROW(run(in));
+  budget.set_limit(limit);
+}
+
+TEST(OpTableCoverageTest, EveryOpHasACase) {
+  std::set<OpId> covered;
+  std::set<std::string> names;
+  for (const OpCase& c : all_cases()) {
+    covered.insert(c.op);
+    EXPECT_TRUE(names.insert(std::string(op_name(c.op)) + "_" + c.name).second)
+        << c.name << " is there twice";
+  }
+  for (int i = 0; i < kNumOps; ++i) {
+    EXPECT_TRUE(covered.count(static_cast<OpId>(i)))
+        << op_name(static_cast<OpId>(i)) << " has no case";
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll::testing_ops
