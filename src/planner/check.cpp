@@ -1,7 +1,6 @@
 // Input is checked once, here; what comes after may rely on it.
 #include <algorithm>
 #include <bit>
-#include <set>
 #include <string>
 #include <unordered_set>
 

@@ -1,6 +1,7 @@
 #include "planner/orders.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 namespace plimsoll::planner {
@@ -20,7 +21,7 @@ class RangeMax {
   }
   int64_t of(const Span& span) const {
     const int length = span.end - span.begin;
-    const int level = 31 - __builtin_clz(static_cast<unsigned>(length));
+    const int level = std::bit_width(static_cast<unsigned>(length)) - 1;
     return std::max(levels_[level][span.begin], levels_[level][span.end - (1 << level)]);
   }
 

@@ -13,7 +13,7 @@ namespace plimsoll::planner {
 namespace {
 
 constexpr int64_t kFirstNodes = 256;  // per run in round 0, at least
-constexpr int kShuffled = 8;          // runs of a round with shuffled orders
+constexpr int kShuffled = 4;          // runs of a round with shuffled orders
 struct FixedOrder {
   const char* keys;
   bool by_load;
