@@ -221,6 +221,10 @@ void wake_waiters(BudgetTree& tree) noexcept {
 
 Excess note_commit(BudgetNode* node, std::uint64_t nbytes, bool force) noexcept {
   std::scoped_lock lock(node->tree->mutex);
+  return note_commit_locked(node, nbytes, force);
+}
+
+Excess note_commit_locked(BudgetNode* node, std::uint64_t nbytes, bool force) noexcept {
   if (!force) {
     if (const Excess excess = excess_locked(node, nbytes); excess.node) return excess;
   }
@@ -230,6 +234,10 @@ Excess note_commit(BudgetNode* node, std::uint64_t nbytes, bool force) noexcept 
 
 void note_decommit(BudgetNode* node, std::uint64_t nbytes) noexcept {
   std::scoped_lock lock(node->tree->mutex);
+  note_decommit_locked(node, nbytes);
+}
+
+void note_decommit_locked(BudgetNode* node, std::uint64_t nbytes) noexcept {
   for (BudgetNode* n = node; n; n = n->payer) n->committed -= nbytes;
 }
 

@@ -108,7 +108,9 @@ struct Excess {
 // Counts pages that are about to exist. Unless forced, where they would pass a limit nothing is
 // counted and the largest excess is returned.
 Excess note_commit(BudgetNode* node, std::uint64_t nbytes, bool force) noexcept;
+Excess note_commit_locked(BudgetNode* node, std::uint64_t nbytes, bool force) noexcept;
 void note_decommit(BudgetNode* node, std::uint64_t nbytes) noexcept;
+void note_decommit_locked(BudgetNode* node, std::uint64_t nbytes) noexcept;
 // Marks reservations as idle (delta > 0) or as needed again.
 void note_idle(BudgetNode* node, std::int64_t delta) noexcept;
 

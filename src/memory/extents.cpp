@@ -1,6 +1,7 @@
 #include "memory/extents.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <new>
 
@@ -54,22 +55,23 @@ Region* Extents::add_region(std::uint64_t nbytes) noexcept {
   if (nbytes > kNoLimit - unit) return nullptr;
   const std::uint64_t least = round_up(nbytes, unit);
   auto region = std::unique_ptr<Region>(new (std::nothrow) Region);
-  auto hole = std::unique_ptr<Segment>(new (std::nothrow) Segment);
-  if (!region || !hole) return nullptr;
+  if (!region) return nullptr;
   for (std::uint64_t size = std::max(least, round_up(source_->address_step(), unit));;) {
-    const auto table = [](std::uint64_t n) {
-      return static_cast<std::uint8_t*>(std::calloc(n, 1));
-    };
     region->base = source_->try_reserve(size);
     if (region->base) {
       region->size = size;
-      region->states.reset(table(size / granule_));
-      if (huge_) region->advised.reset(table(size / huge_));
-      if (region->states && (!huge_ || region->advised)) break;
+      if (region->states.try_make(size / granule_) &&
+          (!huge_ || region->advised.try_make(size / huge_)))
+        break;
       source_->release(region->base, size);
     }
     if (size == least) return nullptr;
     size = std::max(least, round_up(size / 8, unit));
+  }
+  Segment* hole = segments_.make();
+  if (!hole) {
+    source_->release(region->base, region->size);
+    return nullptr;
   }
   region->granule = granule_;
   region->high = region->base;
@@ -77,14 +79,15 @@ Region* Extents::add_region(std::uint64_t nbytes) noexcept {
   hole->address = region->base;
   hole->size = region->size;
   hole->region = region.get();
-  region->first = hole.get();
+  region->first = hole;
   try {
     regions_.push_back(std::move(region));
   } catch (const std::bad_alloc&) {
     source_->release(hole->address, hole->size);
+    segments_.drop(hole);
     return nullptr;
   }
-  holes_.insert(hole.release());
+  holes_.insert(hole);
   return regions_.back().get();
 }
 
@@ -92,7 +95,7 @@ void Extents::drop_region(Region* region) noexcept {
   Segment* hole = region->first;
   PLIMSOLL_ASSERT(hole->state == State::kHole && !hole->next && hole->warm_bytes == 0);
   holes_.erase(hole);
-  delete hole;
+  segments_.drop(hole);
   source_->release(region->base, region->size);
   std::erase_if(regions_, [&](const auto& r) { return r.get() == region; });
 }
@@ -195,14 +198,14 @@ void Extents::cut(Segment* hole, Segment* block, Segment* rest) noexcept {
   } else {
     block->next = rest->next;
     if (block->next) block->next->prev = block;
-    delete rest;
+    segments_.drop(rest);
   }
   if (hole->size) {
     holes_.insert(hole);
   } else {
     block->prev = hole->prev;
     (block->prev ? block->prev->next : region.first) = block;
-    delete hole;
+    segments_.drop(hole);
   }
 }
 
@@ -247,27 +250,80 @@ Extents::Taken Extents::take(std::uint64_t nbytes, std::uint64_t alignment, bool
     if (!region) return {.failure = Failure::kAddresses};
     fit = {region->first, round_up(region->base, alignment)};
   }
-  auto block = std::unique_ptr<Segment>(new (std::nothrow) Segment);
-  auto rest = std::unique_ptr<Segment>(new (std::nothrow) Segment);
-  if (!block || !rest) return {.failure = Failure::kCommit};
-  block->address = fit.address;
-  block->size = size;
+  Segment* block = segments_.make();
+  Segment* rest = segments_.make();
+  Taken taken{.failure = Failure::kCommit};
+  if (block && rest) {
+    block->address = fit.address;
+    block->size = size;
+    melt_huge_edges(fit.hole, block->address, block->end());
+    taken = commit_pages(*fit.hole->region, block->address, block->end(), force);
+  }
+  if (taken.failure != Failure::kNone) {
+    if (block) segments_.drop(block);
+    if (rest) segments_.drop(rest);
+    return taken;
+  }
+  cut(fit.hole, block, rest);
+  advise_huge(block);
+  return {.block = block};
+}
 
-  melt_huge_edges(fit.hole, block->address, block->end());
-  Taken taken = commit_pages(*fit.hole->region, block->address, block->end(), force);
-  if (taken.failure != Failure::kNone) return taken;
-  cut(fit.hole, block.get(), rest.release());
-  advise_huge(block.get());
-  return {.block = block.release()};
+std::uint64_t Extents::cool(Segment* block, std::uint16_t pages) noexcept {
+  Region& region = *block->region;
+  const std::uint64_t first = region.index(block->address);
+  std::uint64_t nbytes = 0;
+  for (unsigned p = 0; p < 16; ++p) {
+    unsigned end = p;
+    while (end < 16 && pages >> end & 1U) region.state(first + end++) = kCold;
+    if (end == p) continue;
+    source_->decommit(region.address_of(first + p), (end - p) * granule_);
+    nbytes += (end - p) * granule_;
+    p = end;
+  }
+  block->has_cold = true;
+  committed_ -= nbytes;
+  return nbytes;
+}
+
+bool Extents::try_warm(Segment* block, std::uint16_t pages) noexcept {
+  Region& region = *block->region;
+  const std::uint64_t first = region.index(block->address);
+  for (unsigned p = 0; p < 16; ++p) {
+    if (!(pages >> p & 1U)) continue;
+    if (!source_->try_commit(region.address_of(first + p), granule_)) {
+      undo_commit(region, first, first + p);
+      return false;
+    }
+  }
+  const auto num = static_cast<std::uint64_t>(std::popcount(pages));
+  for (unsigned p = 0; p < 16; ++p) {
+    if (pages >> p & 1U) region.state(first + p) = kLive;
+  }
+  block->has_cold = false;
+  committed_ += num * granule_;
+  return true;
 }
 
 void Extents::give(Segment* block, std::uint8_t tick) noexcept {
   Region& region = *block->region;
   const std::uint64_t first = region.index_up(block->address);
   const std::uint64_t last = std::max(first, region.index(block->end()));
-  std::memset(region.states.get() + first, tick, last - first);
+  std::uint64_t num_warm = last - first;
+  if (block->has_cold) {
+    for (std::uint64_t g = first; g < last; ++g) {
+      if (region.state(g) == kCold) {
+        --num_warm;
+      } else {
+        region.state(g) = tick;
+      }
+    }
+    block->has_cold = false;
+  } else {
+    std::memset(region.states.get() + first, tick, last - first);
+  }
   block->state = State::kHole;
-  block->warm_bytes = (last - first) * granule_;
+  block->warm_bytes = num_warm * granule_;
   block->oldest = tick;
   warm_ += block->warm_bytes;
   last_tick_ = tick;
@@ -304,7 +360,7 @@ Segment* Extents::join(Segment* left, Segment* right, std::uint8_t tick) noexcep
     left->warm_bytes += right->warm_bytes;
     unlink_warm(right);
   }
-  delete right;
+  segments_.drop(right);
 
   // A granule that both touched may be free as a whole now.
   Region& region = *left->region;

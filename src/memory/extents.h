@@ -15,6 +15,7 @@
 
 #include "memory/budget_tree.h"
 #include "memory/hole_tree.h"
+#include "memory/meta_pool.h"
 #include "memory/region.h"
 
 namespace plimsoll::memory {
@@ -36,6 +37,11 @@ class Extents {
   Taken take(std::uint64_t nbytes, std::uint64_t alignment, bool force) noexcept;
   // The pages that only this block touched are warm from `tick` on.
   void give(Segment* block, std::uint8_t tick) noexcept;
+
+  // Pages of a block that nothing lives on, a bit each: given back, and taken again. pre: the
+  // granularity divides the block. The budget is the caller's to tell.
+  std::uint64_t cool(Segment* block, std::uint16_t pages) noexcept;  // returns the bytes
+  bool try_warm(Segment* block, std::uint16_t pages) noexcept;
 
   // Reserves and commits `nbytes` as one warm hole.
   Failure commit_up_front(std::uint64_t nbytes, std::uint8_t tick) noexcept;
@@ -95,6 +101,7 @@ class Extents {
   const std::uint64_t page_unit_;  // blocks of 64 KiB and more start and end at multiples of this
   std::vector<std::unique_ptr<Region>> regions_;
   HoleTree holes_;
+  MetaPool<Segment> segments_;
   Segment* warm_head_ = nullptr;  // oldest
   Segment* warm_tail_ = nullptr;
   std::uint64_t committed_ = 0;  // bytes

@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <bit>
 #include <new>
 
 #include "base/check.h"
@@ -48,10 +49,7 @@ HeapImpl::~HeapImpl() {
   forget_heap(this);
   remove_reclaimer(*budget_.node()->tree, this);
   Purger::instance().remove(this);
-  while (Slab* slab = slabs_.take_spare(tick(), 0)) {
-    extents_.give(slab->segment, tick());
-    delete slab;
-  }
+  while (Slab* slab = slabs_.take_spare(tick(), 0)) drop_slab(slab);
 }
 
 std::uint8_t HeapImpl::tick() const noexcept {
@@ -91,9 +89,9 @@ bool HeapImpl::try_small_fast(std::uint64_t nbytes, Owner owner, Block* out) noe
 // pre: booked.
 bool HeapImpl::place_small(std::uint64_t nbytes, Block* out, Failure* failure) noexcept {
   const int c = size_class(nbytes);
-  std::uint16_t slot = 0;
-  Slab* extra = nullptr;  // a fresh slab that turned out not to be needed
+  bool force = false;
   while (true) {
+    std::uint16_t slot = 0;
     Slab* slab = nullptr;
     {
       std::scoped_lock lock(tree_mutex());
@@ -104,22 +102,91 @@ bool HeapImpl::place_small(std::uint64_t nbytes, Block* out, Failure* failure) n
       fill_small(out, slab, slot, nbytes);
       return true;
     }
-    Segment* segment = take_segment(kSlabBytes, kSlabBytes, failure);
-    if (!segment) return false;
-    extra = new (std::nothrow) Slab(segment, c);
-    if (extra) {
-      std::scoped_lock lock(tree_mutex());
-      extra = slabs_.keep(extra, tick());
-    } else {
-      give_segment(segment);
-      *failure = Failure::kCommit;
-      return false;
+    Excess excess;
+    switch (revive_slab(c, force, &excess)) {
+      case Revived::kDone:
+        continue;
+      case Revived::kExcess:
+        force = memory::reclaim_pages(excess.node, excess.nbytes) == 0;
+        continue;
+      case Revived::kNone:
+        break;
     }
-    if (extra) {
-      give_segment(extra->segment);
-      delete extra;
+    slab = make_slab(c, failure);
+    if (!slab) return false;
+    Slab* extra = nullptr;  // somebody else was faster
+    {
+      std::scoped_lock lock(tree_mutex());
+      slab->touched_at = tick();
+      extra = slabs_.keep(slab);
+    }
+    if (extra) drop_slab(extra);
+  }
+}
+
+// Takes the pages of a slab with cold slots again. Both locks are held, so that no slot of it is
+// taken or freed meanwhile; a slab has few pages, and on the host committing them is next to free.
+HeapImpl::Revived HeapImpl::revive_slab(int class_index, bool force, Excess* excess) noexcept {
+  std::scoped_lock lock(mutex_);
+  std::scoped_lock tree_lock(tree_mutex());
+  Slab* slab = slabs_.chilled(class_index);
+  if (!slab) return Revived::kNone;
+  const std::uint64_t nbytes =
+      static_cast<std::uint64_t>(std::popcount(slab->cold_pages)) * source_->granularity();
+  *excess = note_commit_locked(budget_.node(), nbytes, force);
+  if (excess->node) return Revived::kExcess;
+  if (!extents_.try_warm(slab->segment, slab->cold_pages)) {
+    note_decommit_locked(budget_.node(), nbytes);
+    return Revived::kNone;  // perhaps a slab elsewhere can be had
+  }
+  slabs_.warm_up(slab);
+  peak_committed_ = std::max(peak_committed_, extents_.committed_bytes());
+  return Revived::kDone;
+}
+
+Slab* HeapImpl::make_slab(int class_index, Failure* failure) noexcept {
+  Segment* segment = take_segment(kSlabBytes, kSlabBytes, failure);
+  if (!segment) return nullptr;
+  std::unique_lock lock(mutex_);
+  Slab* slab = slab_pool_.make(segment, class_index);
+  if (slab) return slab;
+  lock.unlock();
+  give_segment(segment);
+  *failure = Failure::kCommit;
+  return nullptr;
+}
+
+// Gives a slab back that no list knows any more.
+void HeapImpl::drop_slab(Slab* slab) noexcept {
+  std::scoped_lock lock(mutex_);
+  extents_.give(slab->segment, slab->touched_at);
+  slab_pool_.drop(slab);
+}
+
+// Gives back pages of slabs on which nothing lives.
+std::uint64_t HeapImpl::cool_slabs(std::uint64_t want, int min_age) noexcept {
+  const std::uint64_t page = source_->granularity();
+  if (page > kSlabBytes / 2 || kSlabBytes / page > 16) return 0;
+  std::uint64_t given = 0;
+  for (int c = 0; c < kNumClasses; ++c) {
+    std::uint64_t budget = 0;
+    {
+      std::scoped_lock lock(tree_mutex());
+      budget = slabs_.num_fresh(c);
+    }
+    while (budget && given < want) {  // a slab at a time, so that nobody waits for long
+      std::scoped_lock lock(mutex_);
+      std::scoped_lock tree_lock(tree_mutex());
+      Slab* slab = slabs_.next_to_cool(c, tick(), min_age, &budget);
+      if (!slab) break;
+      const std::uint16_t pages = slabs_.cool(slab, page);
+      if (!pages) continue;
+      const std::uint64_t nbytes = extents_.cool(slab->segment, pages);
+      note_decommit_locked(budget_.node(), nbytes);
+      given += nbytes;
     }
   }
+  return given;
 }
 
 // pre: booked.
@@ -268,9 +335,8 @@ void HeapImpl::free_small(Block& block) noexcept {
   {
     std::scoped_lock lock(tree_mutex());
     extra = slabs_.give(slab, block.slot_, now);
-    const bool emptied = slab->num_free == slab->num_slots;
-    const bool is_simple = !extra && !(emptied && !has_warm_.load(std::memory_order_relaxed)) &&
-                           !is_orphan_ && !budget_.node()->tree->num_waiters;
+    const bool is_simple = !extra && has_warm_.load(std::memory_order_relaxed) && !is_orphan_ &&
+                           !budget_.node()->tree->num_waiters;
     if (is_simple) [[likely]] {
       unbook_locked(budget_.node(), booked, block.owner_, Backing::kPages);
       live_bytes_ -= booked;
@@ -278,10 +344,7 @@ void HeapImpl::free_small(Block& block) noexcept {
       return;
     }
   }
-  if (extra) {
-    give_segment(extra->segment);
-    delete extra;
-  }
+  if (extra) drop_slab(extra);
   note_warm();
   forget_block(block);
 }
@@ -296,10 +359,7 @@ std::uint64_t HeapImpl::purge(std::uint64_t want, int min_age) noexcept {
       slab = slabs_.take_spare(now, min_age);
     }
     if (!slab) break;
-    std::scoped_lock lock(mutex_);
-    // Warm since it became empty, so that one pass gives it back.
-    extents_.give(slab->segment, slab->emptied_at);
-    delete slab;
+    drop_slab(slab);  // warm since it became empty, so that one pass gives it back
   }
   std::unique_lock lock(mutex_);
   Extents::PurgeBatch batch;
@@ -313,6 +373,7 @@ std::uint64_t HeapImpl::purge(std::uint64_t want, int min_age) noexcept {
     given += batch.nbytes;
   }
   lock.unlock();
+  if (given < want) given += cool_slabs(want - given, min_age);
   check_sometimes();
   return given;
 }
@@ -338,7 +399,7 @@ bool HeapImpl::purge_old() noexcept {
   }
   if (!is_warm) {
     std::scoped_lock lock(tree_mutex());
-    is_warm = slabs_.has_spare();
+    is_warm = slabs_.has_work();
   }
   return is_warm && !has_warm_.exchange(true);
 }

@@ -48,6 +48,11 @@ class HeapImpl final : public Reclaimer {
   bool place(std::uint64_t nbytes, std::uint64_t alignment, Block* out, Failure* failure) noexcept;
   bool place_small(std::uint64_t nbytes, Block* out, Failure* failure) noexcept;
   bool try_small_fast(std::uint64_t nbytes, Owner owner, Block* out) noexcept;
+  enum class Revived : std::uint8_t { kNone, kDone, kExcess };
+  Revived revive_slab(int class_index, bool force, Excess* excess) noexcept;
+  Slab* make_slab(int class_index, Failure* failure) noexcept;
+  void drop_slab(Slab* slab) noexcept;
+  std::uint64_t cool_slabs(std::uint64_t want, int min_age) noexcept;
   Segment* take_segment(std::uint64_t nbytes, std::uint64_t alignment, Failure* failure) noexcept;
   void give_segment(Segment* segment) noexcept;
   void free_small(Block& block) noexcept;
@@ -75,6 +80,7 @@ class HeapImpl final : public Reclaimer {
 
   mutable Mutex mutex_;  // guards what follows
   Extents extents_;
+  MetaPool<Slab> slab_pool_;
   std::uint64_t peak_committed_ = 0;
 
   std::atomic<bool> has_warm_{false};      // the purger knows of this heap

@@ -121,7 +121,8 @@ bool Extents::is_valid(Region& region, std::uint64_t* committed,
     for (std::uint64_t g = first; g < last; ++g) {
       const std::uint8_t state = region.state(g);
       const bool is_touched = touched[g / 8] >> g % 8 & 1U;
-      if (!is_busy && is_touched != (state == kLive)) return false;
+      if (!is_busy && is_touched != (state == kLive) && !(s->has_cold && state == kCold))
+        return false;
       if (state >= kFirstTick) inside += granule_;
     }
     if (!is_busy && inside != (s->state == State::kBlock ? 0 : s->warm_bytes)) return false;

@@ -1,9 +1,9 @@
 // A reserved range of addresses, with one byte per granule that says what its page is doing.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 
 #include "memory/segment.h"
 
@@ -20,17 +20,45 @@ constexpr int tick_age(std::uint8_t now, std::uint8_t then) noexcept {
   return (now - then + kNumTicks) % kNumTicks;
 }
 
+// A table of bytes, zero at first, in pages of its own: only the parts that are used cost memory,
+// and all of it is the system's again in the end.
+class PageTable {
+ public:
+  PageTable() = default;
+  PageTable(const PageTable&) = delete;
+  PageTable& operator=(const PageTable&) = delete;
+  ~PageTable() { release(); }
+
+  bool try_make(std::uint64_t size) noexcept {
+    release();
+    void* made = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (made == MAP_FAILED) return false;
+    bytes_ = static_cast<std::uint8_t*>(made);
+    size_ = size;
+    return true;
+  }
+  std::uint8_t* get() const noexcept { return bytes_; }
+
+ private:
+  void release() noexcept {
+    if (bytes_) munmap(bytes_, size_);
+    bytes_ = nullptr;
+  }
+
+  std::uint8_t* bytes_ = nullptr;
+  std::uint64_t size_ = 0;
+};
+
 struct Region {
   Address base = 0;
   std::uint64_t size = 0;
   std::uint64_t granule = 0;  // of the source
   std::uint64_t huge = 0;     // bytes of a huge page; 0: none
   Segment* first = nullptr;
-  Address high = 0;  // no byte from here on was ever committed
-  // Zeroed by calloc, so only the parts that are used cost memory.
-  std::unique_ptr<std::uint8_t, decltype(&std::free)> states{nullptr, &std::free};
-  std::unique_ptr<std::uint8_t, decltype(&std::free)> advised{nullptr,
-                                                              &std::free};  // per huge page
+  Address high = 0;   // no byte from here on was ever committed
+  PageTable states;   // a byte per granule
+  PageTable advised;  // a byte per huge page: whether huge pages were asked for
 
   std::uint8_t& state(std::uint64_t granule_index) noexcept { return states.get()[granule_index]; }
   std::uint64_t index(Address address) const noexcept { return (address - base) / granule; }

@@ -22,6 +22,7 @@ struct Segment {
   Segment* prev = nullptr;  // neighbours in address order; null at the ends of a region
   Segment* next = nullptr;
   State state = State::kHole;
+  bool has_cold = false;  // a block some of whose pages were given back (a slab)
 
   // Holes only.
   std::uint8_t oldest = 0;       // tick of the page that has been warm for longest

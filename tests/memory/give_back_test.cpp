@@ -71,6 +71,23 @@ TEST_P(GiveBackTest, HolesReturnWhileNeighboursLive) {
   }
 }
 
+// The heap's own books go back as well: no call of malloc_trim here.
+TEST(ResidentTest, BooksOfManyBlocksGoBack) {
+  Budget budget({.name = "CPU:0", .limit = 1_GiB});
+  Heap heap(make_host_source(), budget, {});
+  std::vector<Block> blocks;
+  blocks.reserve(200000);
+  const std::uint64_t before = resident_bytes();
+  for (int round = 0; round < 4; ++round) {
+    for (int i = 0; i < 200000; ++i) blocks.push_back(heap.allocate(i % 2 ? 2000 : 70, Tag::kIo));
+    blocks.clear();
+    heap.trim();
+  }
+  if (kHasOwnMemory) {
+    EXPECT_LE(resident_bytes(), before + 200000 * sizeof(Block) + 2_MiB);
+  }
+}
+
 // The process stays under its budget plus a small overhead, whatever the sizes (P10).
 TEST(ResidentTest, StaysUnderTheBudget) {
   Budget budget({.name = "CPU:0", .limit = 256_MiB});

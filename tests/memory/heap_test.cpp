@@ -187,6 +187,39 @@ TEST_P(HeapTest, CommittedIsLivePlusPageRounding) {
   EXPECT_GE(stats.committed_bytes, stats.live_bytes);
 }
 
+// Of a slab in which a slot lives here and there, the pages between go back too.
+TEST_P(HeapTest, ScatteredSmallBlocksPinOnlyTheirPages) {
+  for (const std::uint64_t size : {64ULL, 1000ULL, 3000ULL, 8192ULL}) {
+    std::vector<Block> blocks;
+    while (blocks.size() < 64_MiB / size) blocks.push_back(allocate(size));
+    std::vector<Block> kept;
+    const std::size_t every = 65536 / size * 2;  // one in two slabs
+    for (std::size_t i = 0; i < blocks.size(); i += every) {
+      std::memset(blocks[i].data(), 7, size);
+      kept.push_back(std::move(blocks[i]));
+    }
+    blocks.clear();
+    heap_.trim();
+    if (GetParam().granule == 4_KiB) {
+      EXPECT_LE(heap_.stats().committed_bytes, kept.size() * 12_KiB) << size;
+    }
+    ASSERT_TRUE(heap_.is_valid());
+    ASSERT_TRUE(budget_.is_valid());
+    for (int round = 0; round < 2; ++round) {  // the slots on those pages are there again
+      while (blocks.size() < 64_MiB / size) {
+        blocks.push_back(allocate(size));
+        std::memset(blocks.back().data(), 1, size);
+      }
+      ASSERT_TRUE(heap_.is_valid());
+      blocks.clear();
+    }
+    for (const Block& block : kept) {
+      const auto* bytes = static_cast<const char*>(block.data());
+      ASSERT_EQ(std::count(bytes, bytes + size, 7), static_cast<long>(size));
+    }
+  }
+}
+
 TEST_P(HeapTest, TrimGivesEverythingBack) {
   for (const std::uint64_t n : {100ULL, 5000ULL, 100000ULL, 10000000ULL}) {
     std::vector<Block> blocks;
