@@ -4,12 +4,6 @@
 namespace plimsoll::planner {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
-constexpr bool kSlowBuild = true;
-#else
-constexpr bool kSlowBuild = false;
-#endif
-
 class HardProblemTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(HardProblemTest, FitsItsCapacity) {
@@ -17,16 +11,18 @@ TEST_P(HardProblemTest, FitsItsCapacity) {
   Options options;
   options.stop_at = problem.capacity;
   options.seconds = 1e6;
-  if (kSlowBuild) options.nodes = 3000;
   const Result result = solve(problem, options);
   expect_valid(problem, result);
-  if (kSlowBuild && result.status == Status::kUnknown) GTEST_SKIP() << "more nodes needed";
   EXPECT_TRUE(result.fits()) << status_name(result.status);
   EXPECT_LE(result.solution.height, 1048576);
 }
 
-INSTANTIATE_TEST_SUITE_P(Public, HardProblemTest,
-                         testing::Values("A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K"));
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
+const auto kProblems = testing::Values("C", "D", "F", "G", "H", "J");  // under 3,000 nodes each
+#else
+const auto kProblems = testing::Values("A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K");
+#endif
+INSTANTIATE_TEST_SUITE_P(Public, HardProblemTest, kProblems);
 
 }  // namespace
 }  // namespace plimsoll::planner
