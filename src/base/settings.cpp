@@ -1,5 +1,7 @@
 #include "plimsoll/settings.h"
 
+#include <pthread.h>
+
 #include <fmt/format.h>
 #include <unistd.h>  // environ
 
@@ -35,13 +37,18 @@ struct State {
 
 // Never destroyed: threads may still log while the process ends.
 struct Store {
-  std::mutex mutex;
+  std::mutex mutex;  // held across fork(), so that the child finds it free
   std::vector<State> states = std::vector<State>(table().size());
   std::atomic<std::uint64_t> generation{1};
 };
 
 Store& store() {
-  static Store& instance = *new Store;
+  static Store& instance = *[] {
+    static Store* made = new Store;
+    pthread_atfork([] { made->mutex.lock(); }, [] { made->mutex.unlock(); },
+                   [] { made->mutex.unlock(); });
+    return made;
+  }();
   return instance;
 }
 
