@@ -1,0 +1,135 @@
+"""Holds the op table's results, as oracle_dump writes them, against the real TensorFlow: one test per op.
+
+Every op needs a row in tensorflow_ops.py: how TensorFlow computes the same. Values are compared in every dtype that
+TensorFlow has a kernel for, gradients in float64. Run by `scripts/test --oracle`.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+import tensorflow as tf  # noqa: E402
+
+from tensorflow_ops import INTERNAL, OPS  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = pathlib.Path(os.environ.get("PLIMSOLL_ORACLE_DUMP", ROOT / "build/release/bin/oracle_dump"))
+
+# How far two results may be apart, relative to their size.
+TOLERANCE = {"float32": 4e-6, "float64": 1e-11, "float16": 4e-3, "bfloat16": 3.2e-2}
+
+
+class Data:
+    def __init__(self, folder):
+        self.bytes = (folder / "data.bin").read_bytes()
+
+    def array(self, spec):
+        if spec is None:
+            return None
+        name = spec["dtype"]
+        dtype = tf.bfloat16.as_numpy_dtype if name == "bfloat16" else np.dtype(name)
+        count = int(np.prod(spec["shape"], dtype=np.int64))
+        flat = np.frombuffer(self.bytes, dtype=dtype, count=count, offset=spec["offset"]) if count else np.empty(0, dtype)
+        return flat.reshape(spec["shape"])
+
+
+def difference(got, wanted, tolerance):
+    """What is wrong, in words; empty if they agree."""
+    if list(got.shape) != list(wanted.shape):
+        return f"shape {got.shape}, TensorFlow's {wanted.shape}"
+    if got.dtype != wanted.dtype:
+        return f"dtype {got.dtype}, TensorFlow's {wanted.dtype}"
+    a, b = got.astype(np.float64), wanted.astype(np.float64)
+    close = (a == b) | (np.isnan(a) & np.isnan(b))
+    with np.errstate(invalid="ignore"):
+        close |= np.abs(a - b) <= tolerance * np.maximum(1, np.abs(b))
+    if close.all():
+        return ""
+    at = tuple(np.argwhere(~close)[0])
+    return f"{(~close).sum()} of {a.size} differ, first at {at}: {a[at]!r}, TensorFlow's {b[at]!r}"
+
+
+def check(case, data):
+    """Problems of one case, as a list of strings."""
+    function = OPS[case["op"]]
+    inputs = [tf.constant(data.array(spec)) for spec in case["in"]]
+    tolerance = TOLERANCE.get(case["dtype"], 0) * case["tolerance"]
+    with tf.GradientTape() as tape:
+        for t in inputs:
+            if t.dtype.is_floating:
+                tape.watch(t)
+        outputs = function(case["attrs"], *inputs)
+        outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+        target = None
+        for t, spec in zip(outputs, case.get("weights", [])):
+            if spec is not None:
+                part = tf.reduce_sum(t * data.array(spec))
+                target = part if target is None else target + part
+    problems = []
+    for i, (t, spec) in enumerate(zip(outputs, case["out"], strict=True)):
+        problem = difference(data.array(spec), t.numpy(), tolerance)
+        if problem:
+            problems.append(f"output {i}: {problem}")
+    if target is not None:
+        floats = [i for i, t in enumerate(inputs) if t.dtype.is_floating]
+        for i, wanted in zip(floats, tape.gradient(target, [inputs[i] for i in floats])):
+            got = data.array(case["grad"][i])
+            if got is None or wanted is None:
+                if (got is None) != (wanted is None) and np.any(got if wanted is None else wanted):
+                    problems.append(f"gradient {i}: connected only {'here' if wanted is None else 'in TensorFlow'}")
+                continue
+            problem = difference(got, tf.convert_to_tensor(wanted).numpy(), 1e-9)
+            if problem:
+                problems.append(f"gradient {i}: {problem}")
+    return problems
+
+
+def is_unsupported(error):
+    """Whether TensorFlow has no kernel for this dtype: then there is nothing to compare with."""
+    text = str(error)
+    return "Could not find device for node" in text or "allowed values" in text or "No registered" in text
+
+
+def load():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        subprocess.run([PROGRAM, folder], check=True, stdout=subprocess.DEVNULL)
+        lines = (folder / "cases.jsonl").read_text().splitlines()
+        data = Data(folder)
+    cases = {}
+    for line in lines:
+        case = json.loads(line)
+        cases.setdefault(case["op"], []).append(case)
+    return cases, data
+
+
+CASES, DATA = load()
+
+
+@pytest.mark.parametrize("op", sorted(CASES.keys() - INTERNAL))
+def test_op(op):
+    assert op in OPS, f"{op} has no row in tensorflow_ops.py"
+    problems = []
+    compared = 0
+    for case in CASES[op]:
+        try:
+            found = check(case, DATA)
+        except (tf.errors.OpError, TypeError) as e:
+            if is_unsupported(e):
+                continue
+            found = [f"TensorFlow refuses: {e}"]
+        compared += 1
+        problems += [f"{case['case']}/{case['dtype']}: {problem}" for problem in found]
+    assert not problems, "\n".join(problems)
+    assert compared, "TensorFlow has no kernel for any case"
+
+
+def test_internal_ops_exist():
+    assert INTERNAL <= CASES.keys()
