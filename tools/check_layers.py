@@ -61,6 +61,9 @@ PUBLIC = {
     "ops/": "runtime",
     "variable.h": "runtime",
     "gradient_tape.h": "runtime",
+    "config.h": "runtime",
+    "device.h": "runtime",
+    "debugging.h": "runtime",
     "tf.h": ANY,
 }
 

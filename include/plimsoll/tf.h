@@ -2,6 +2,9 @@
 #pragma once
 
 #include "plimsoll/bytes.h"
+#include "plimsoll/config.h"
+#include "plimsoll/debugging.h"
+#include "plimsoll/device.h"
 #include "plimsoll/dtype.h"
 #include "plimsoll/error.h"
 #include "plimsoll/gradient_tape.h"

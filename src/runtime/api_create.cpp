@@ -1,9 +1,8 @@
-#include <cstring>
-
 #include "base/check.h"
 #include "plimsoll/ops.h"
-#include "runtime/context.h"
+#include "runtime/copies.h"
 #include "runtime/dispatch.h"
+#include "runtime/placement.h"
 
 namespace plimsoll {
 
@@ -12,11 +11,14 @@ Tensor constant(std::span<const T> values, const Shape& shape) {
   PLIMSOLL_CHECK(static_cast<std::int64_t>(values.size()) == shape.num_elements(),
                  InvalidArgumentError, "constant of shape {} needs {} values, got {}",
                  shape.to_string(), shape.num_elements(), values.size());
-  Device& device = Context::get().default_device();
+  Device& device = place_value(dtype_of<T>, shape.num_elements());
   static const memory::Owner owner(memory::Tag::kActivations, "Const");
+  const StagingLease lease =
+      StagingLease::between(Context::get().cpu(), device, values.size_bytes());
   Tensor tensor = allocate_tensor(device, dtype_of<T>, shape, owner);
   if (!values.empty())
-    device.copy_from_host(tensor.impl()->buffer->block, 0, values.data(), values.size_bytes());
+    copy_from_host(values.data(), device, address_of(tensor), values.size_bytes(), lease);
+  if (is_logging_placement.load(std::memory_order_relaxed)) log_placement("_EagerConst", device);
   return tensor;
 }
 template Tensor constant(std::span<const float>, const Shape&);

@@ -1,10 +1,31 @@
-// The backends of this build; the only place that knows them by name.
+// The devices and backends of this build; backends.cpp is the only place that knows them by name.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "backend/api/kernel.h"
+#include "plimsoll/memory/source.h"
 
 namespace plimsoll {
 
-const KernelTable& cpu_kernels();
+// A device of this machine, or a simulated one, as it is before anybody configures it.
+struct PhysicalSpec {
+  std::string type;         // "CPU", "GPU"
+  int index = 0;            // among its type
+  std::string profile;      // of a simulated device; "" for the others
+  std::string device_name;  // as the vendor calls it; "" for the CPU
+  bool is_unified = false;  // draws on the host's memory
+  int compute_major = 0, compute_minor = 0;
+  memory::SourcePtr source;
+  const KernelTable* kernels = nullptr;
+};
+
+// The CPU, then the GPUs. Reads the setting sim_devices.
+// throws: InvalidArgumentError for a profile that does not exist.
+std::vector<PhysicalSpec> find_physical_devices();
+
+// Has kernels that this thread calls use so many threads.
+void set_threads_here(int num_threads) noexcept;
 
 }  // namespace plimsoll

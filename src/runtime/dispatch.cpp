@@ -1,10 +1,12 @@
 #include "runtime/dispatch.h"
 
-#include <array>
+#include <memory>
+#include <new>
 
 #include "base/check.h"
-#include "runtime/context.h"
+#include "runtime/copies.h"
 #include "runtime/kernel_cache.h"
+#include "runtime/placement.h"
 #include "runtime/tape.h"
 #include "tensor/tensor_impl.h"
 
@@ -32,22 +34,30 @@ const OpOwners& owners_of(OpId op) {
   return table[static_cast<std::size_t>(op)];
 }
 
-// A list that is on the stack while it is short.
+// A list that is on the stack while it is short. Only the elements that it has are made.
 template <class T>
 class FewOrMore {
  public:
   explicit FewOrMore(std::size_t size) : size_(size) {
-    if (size > kFewTensors) more_.resize(size);
+    data_ = size > kFewTensors ? static_cast<T*>(::operator new(size * sizeof(T)))
+                               : reinterpret_cast<T*>(few_);
+    std::uninitialized_value_construct_n(data_, size);
   }
-  T& operator[](std::size_t i) noexcept { return data()[i]; }
-  T* data() noexcept { return size_ > kFewTensors ? more_.data() : few_.data(); }
-  operator std::span<T>() noexcept { return {data(), size_}; }
-  operator std::span<const T>() noexcept { return {data(), size_}; }
+  ~FewOrMore() {
+    std::destroy_n(data_, size_);
+    if (size_ > kFewTensors) ::operator delete(data_);
+  }
+  FewOrMore(const FewOrMore&) = delete;
+  FewOrMore& operator=(const FewOrMore&) = delete;
+
+  T& operator[](std::size_t i) noexcept { return data_[i]; }
+  operator std::span<T>() noexcept { return {data_, size_}; }
+  operator std::span<const T>() noexcept { return {data_, size_}; }
 
  private:
   std::size_t size_;
-  std::array<T, kFewTensors> few_{};
-  std::vector<T> more_;
+  T* data_;
+  alignas(T) std::byte few_[kFewTensors * sizeof(T)];
 };
 
 [[noreturn]] void throw_oom(const TensorSpec& spec, const Device& device,
@@ -72,22 +82,23 @@ void check_inputs(OpId op, std::span<const Tensor> in) {
   }
 }
 
-// Takes memory for all outputs and the scratch in one step; the scratch is the last block.
-void allocate_outputs(OpId op, Device& device, std::span<const TensorSpec> specs,
-                      std::uint64_t scratch_bytes, std::span<memory::Block> blocks) {
+// Takes memory for all outputs, the scratch and copies of inputs (behind the outputs, in that
+// order) in one step.
+void allocate_all(OpId op, Device& device, std::span<const TensorSpec> specs,
+                  std::span<const std::uint64_t> more, std::span<memory::Block> blocks) {
   const OpOwners& owners = owners_of(op);
   memory::Refusal why;
-  if (specs.size() == 1 && scratch_bytes == 0) {
+  if (specs.size() == 1 && more.size() == 1 && more[0] == 0) {
     const std::uint64_t nbytes = checked_tensor_bytes(specs[0].dtype, specs[0].shape);
     if (!device.heap().try_allocate(nbytes, owners.output, &blocks[0], &why))
       throw_oom(specs[0], device, why);
     return;
   }
-  FewOrMore<memory::Claim> claims(specs.size() + 1);
-  for (std::size_t i = 0; i < specs.size(); ++i) {
+  FewOrMore<memory::Claim> claims(specs.size() + more.size());
+  for (std::size_t i = 0; i < specs.size(); ++i)
     claims[i] = {checked_tensor_bytes(specs[i].dtype, specs[i].shape), owners.output};
-  }
-  claims[specs.size()] = {scratch_bytes, owners.scratch};
+  for (std::size_t i = 0; i < more.size(); ++i)
+    claims[specs.size() + i] = {more[i], owners.scratch};
   if (!device.heap().try_allocate_all(claims, blocks, &why)) throw_oom(specs[0], device, why);
 }
 
@@ -103,31 +114,78 @@ DeviceSpan span_of(const Tensor& tensor) noexcept {
   return {impl->buffer->block.address(), impl->offset, tensor_bytes(impl->dtype, impl->shape)};
 }
 
-// Executes a call whose inputs were checked; `out` is as long as `specs`.
-void execute(OpId op, const Attrs& attrs, std::span<const Tensor> in,
-             std::span<const TensorSpec> in_specs, std::span<const TensorSpec> specs,
-             Device& device, std::span<Tensor> out) {
-  if (op_def(op).is_view) {
-    out[0] =
-        make_tensor(specs[0].dtype, specs[0].shape, in[0].impl()->buffer, in[0].impl()->offset);
+// Runs a kernel whose memory is there: `blocks` are the outputs, then the scratch.
+void run_kernel(const PreparedKernel& kernel, const KernelCall& call,
+                std::span<const DeviceSpan> in, Device& device, std::span<memory::Block> blocks,
+                std::span<Tensor> out) {
+  const std::size_t num_out = call.out.size();
+  FewOrMore<DeviceSpan> out_spans(num_out);
+  for (std::size_t i = 0; i < num_out; ++i)
+    out_spans[i] = {blocks[i].address(), 0, tensor_bytes(call.out[i].dtype, call.out[i].shape)};
+  DeviceSpan slots[8];
+  const auto scratch = kernel.grant(blocks[num_out].address(), slots);
+  kernel.run({call, in, out_spans, scratch, kernel.state()}).throw_if_error(op_name(call.op));
+  for (std::size_t i = 0; i < num_out; ++i)
+    out[i] = wrap(std::move(blocks[i]), device, call.out[i]);
+}
+
+// Executes a call whose inputs were checked and are all on `device`.
+void execute(const KernelCall& call, std::span<const Tensor> in, Device& device,
+             std::span<Tensor> out) {
+  if (op_def(call.op).is_view) {
+    out[0] = make_tensor(call.out[0].dtype, call.out[0].shape, in[0].impl()->buffer,
+                         in[0].impl()->offset);
     return;
   }
-  const KernelCall call{op, attrs, in_specs, specs};
   const PreparedKernel kernel = find_kernel(device.kernels(), call);
-  FewOrMore<memory::Block> blocks(specs.size() + 1);
-  allocate_outputs(op, device, specs, kernel.scratch_bytes(), blocks);
-
+  FewOrMore<memory::Block> blocks(call.out.size() + 1);
+  const std::uint64_t scratch = kernel.scratch_bytes();
+  allocate_all(call.op, device, call.out, {&scratch, 1}, blocks);
   FewOrMore<DeviceSpan> in_spans(in.size());
   for (std::size_t i = 0; i < in.size(); ++i) in_spans[i] = span_of(in[i]);
-  FewOrMore<DeviceSpan> out_spans(specs.size());
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    out_spans[i] = {blocks[i].address(), 0, tensor_bytes(specs[i].dtype, specs[i].shape)};
+  run_kernel(kernel, call, in_spans, device, blocks, out);
+}
+
+// The same where some inputs are on other devices: they are copied to `device` for the call. The
+// staging, the copies, outputs and scratch are all there before the first byte moves.
+void execute_with_copies(const KernelCall& call, std::span<const Tensor> in, Device& device,
+                         std::span<Tensor> out) {
+  if (op_def(call.op).is_view) {
+    const Tensor near = copy_to(device, in[0], owners_of(call.op).output);
+    out[0] = make_tensor(call.out[0].dtype, call.out[0].shape, near.impl()->buffer);
+    return;
   }
-  DeviceSpan slots[8];
-  const auto scratch = kernel.grant(blocks[specs.size()].address(), slots);
-  kernel.run({call, in_spans, out_spans, scratch, kernel.state()}).throw_if_error(op_name(op));
-  for (std::size_t i = 0; i < specs.size(); ++i)
-    out[i] = wrap(std::move(blocks[i]), device, specs[i]);
+  const PreparedKernel kernel = find_kernel(device.kernels(), call);
+  FewOrMore<std::uint64_t> more(in.size() + 1);  // scratch, then a copy of each input or nothing
+  more[0] = kernel.scratch_bytes();
+  StagingLease lease;
+  std::uint64_t largest = 0;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (owner_of(in[i]) == &device) continue;
+    more[i + 1] = static_cast<std::uint64_t>(in[i].nbytes());
+    if (!(owner_of(in[i])->is_host() && device.is_host())) largest = std::max(largest, more[i + 1]);
+  }
+  if (largest) lease = StagingLease(Context::get().staging(), largest);
+  FewOrMore<memory::Block> blocks(call.out.size() + 1 + in.size());
+  allocate_all(call.op, device, call.out, more, blocks);
+  FewOrMore<DeviceSpan> in_spans(in.size());
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    in_spans[i] = span_of(in[i]);
+    if (owner_of(in[i]) == &device) continue;
+    const memory::Address to = blocks[call.out.size() + 1 + i].address();
+    copy_between(*owner_of(in[i]), address_of(in[i]), device, to, more[i + 1], lease);
+    in_spans[i] = {to, 0, more[i + 1]};
+  }
+  lease = StagingLease();
+  run_kernel(kernel, call, in_spans, device, blocks, out);
+}
+
+bool is_elsewhere(const Device& device, std::span<const Tensor> in) noexcept {
+  for (const Tensor& t : in) {
+    if (t.impl()->buffer->device != &device && t.dtype() != DType::kString) [[unlikely]]
+      return true;
+  }
+  return false;
 }
 
 template <class TakeOutputs>
@@ -140,7 +198,15 @@ void infer_and_execute(OpId op, std::span<const Tensor> in, const Attrs& attrs, 
   op_def(op).infer(ctx);
 
   const std::span<Tensor> out = take(static_cast<std::size_t>(specs.size()));
-  execute(op, attrs, in, in_specs, specs.all(), Context::get().default_device(), out);
+  Device& device = place(op, in);
+  if (is_logging_placement.load(std::memory_order_relaxed)) [[unlikely]]
+    log_placement(op_name(op), device);
+  const KernelCall call{op, attrs, in_specs, specs.all()};
+  if (is_elsewhere(device, in)) [[unlikely]] {
+    execute_with_copies(call, in, device, out);
+  } else {
+    execute(call, in, device, out);
+  }
   if (is_recording()) record_call(op, attrs, in, out);
 }
 

@@ -1,9 +1,10 @@
 #include "plimsoll/variable.h"
 
 #include "base/check.h"
-#include "runtime/context.h"
+#include "runtime/copies.h"
 #include "runtime/dispatch.h"
 #include "runtime/kernel_cache.h"
+#include "runtime/placement.h"
 #include "runtime/tape.h"
 #include "tensor/tensor_impl.h"
 
@@ -17,15 +18,8 @@ bool is_alone(const Tensor& t) noexcept {
          impl->buffer->count.load(std::memory_order_acquire) == 1;
 }
 
-Tensor copy_of(const Tensor& from, const std::string& name) {
-  Device& device = Context::get().default_device();
-  Tensor to = allocate_tensor(device, from.dtype(), from.shape(),
-                              memory::Owner(memory::Tag::kWeights, name));
-  const TensorImpl* impl = from.impl();
-  const auto* bytes = static_cast<const char*>(impl->buffer->block.data()) + impl->offset;
-  device.copy_from_host(to.impl()->buffer->block, 0, bytes,
-                        static_cast<std::uint64_t>(from.nbytes()));
-  return to;
+Tensor copy_of(const Tensor& from, Device& device, const std::string& name) {
+  return copy_to(device, from, memory::Owner(memory::Tag::kWeights, name));
 }
 
 }  // namespace
@@ -36,7 +30,8 @@ Variable::Variable(const Tensor& initial_value, VariableOptions options)
                  "variable '{}' needs an initial value", options_.name);
   PLIMSOLL_CHECK(initial_value.dtype() != DType::kString, UnimplementedError,
                  "variable '{}': variables of strings are not supported", options_.name);
-  value_ = copy_of(initial_value, options_.name);
+  Device& device = place_value(initial_value.dtype(), initial_value.num_elements());
+  value_ = copy_of(initial_value, device, options_.name);
 }
 
 const Tensor& Variable::value() const {
@@ -57,23 +52,28 @@ void Variable::check_fits(const Tensor& value, const char* what) const {
 
 void Variable::assign(const Tensor& value) {
   check_fits(value, "assign");
-  if (is_alone(value_)) {
-    const TensorImpl* from = value.impl();
-    const auto* bytes = static_cast<const char*>(from->buffer->block.data()) + from->offset;
-    if (from->buffer.get() == value_.impl()->buffer.get()) return;
-    Context::get().default_device().copy_from_host(value_.impl()->buffer->block, 0, bytes,
-                                                   static_cast<std::uint64_t>(value.nbytes()));
-    // A new version: tapes that saw the old value do not take this one for it.
-    value_ = make_tensor(dtype(), shape(), value_.impl()->buffer);
+  Device& device = *owner_of(value_);
+  if (!is_alone(value_)) {
+    value_ = copy_of(value, device, options_.name);
     return;
   }
-  value_ = copy_of(value, options_.name);
+  if (value.impl()->buffer.get() == value_.impl()->buffer.get()) return;
+  const Device& src = *owner_of(value);
+  const auto nbytes = static_cast<std::uint64_t>(value.nbytes());
+  const StagingLease lease = StagingLease::between(src, device, nbytes);
+  // A new version: tapes that saw the old value do not take this one for it.
+  Tensor next = make_tensor(dtype(), shape(), value_.impl()->buffer);
+  copy_between(src, address_of(value), device, address_of(next), nbytes, lease);
+  value_ = std::move(next);
 }
 
 // Runs an elementwise kernel over the variable's own buffer, or over a copy if others see it.
 void Variable::update(std::uint16_t op, const Tensor& delta, const char* what) {
   check_fits(delta, what);
-  Tensor target = is_alone(value_) ? value_ : copy_of(value_, options_.name);
+  Device& device = *owner_of(value_);
+  static const memory::Owner near_owner(memory::Tag::kWorkspace, "assign");
+  const Tensor near = owner_of(delta) == &device ? delta : copy_to(device, delta, near_owner);
+  Tensor target = is_alone(value_) ? value_ : copy_of(value_, device, options_.name);
   const auto span_of = [](const Tensor& t) {
     return DeviceSpan{t.impl()->buffer->block.address(), t.impl()->offset,
                       static_cast<std::uint64_t>(t.nbytes())};
@@ -82,8 +82,8 @@ void Variable::update(std::uint16_t op, const Tensor& delta, const char* what) {
   const TensorSpec specs[] = {spec, spec};
   const Attrs attrs;
   const KernelCall call{static_cast<OpId>(op), attrs, specs, {specs, 1}};
-  const PreparedKernel kernel = find_kernel(Context::get().default_device().kernels(), call);
-  const DeviceSpan in[] = {span_of(target), span_of(delta)};
+  const PreparedKernel kernel = find_kernel(device.kernels(), call);
+  const DeviceSpan in[] = {span_of(target), span_of(near)};
   kernel.run({call, in, {in, 1}, {}, kernel.state()}).throw_if_error(op_name(call.op));
   value_ = make_tensor(dtype(), shape(), target.impl()->buffer);
 }
