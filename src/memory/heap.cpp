@@ -37,6 +37,7 @@ Block::Block(Block&& other) noexcept
       address_(std::exchange(other.address_, 0)),
       nbytes_(std::exchange(other.nbytes_, 0)),
       place_(other.place_),
+      node_(other.node_),
       trace_id_(other.trace_id_),
       owner_(other.owner_),
       slot_(other.slot_),
@@ -69,7 +70,7 @@ Block Heap::allocate(std::uint64_t nbytes, Owner owner, std::uint64_t alignment)
                  "alignment must be a power of two of at most 1 GiB, got {}", alignment);
   Block block;
   Refusal why;
-  if (!impl_->try_allocate(nbytes, owner, alignment, &block, &why)) {
+  if (!impl_->try_allocate(nbytes, owner, alignment, nullptr, &block, &why)) {
     throw_refusal(why, fmt::format("OOM when allocating {} on {}", format_bytes(nbytes),
                                    impl_->options().name));
   }
@@ -77,15 +78,16 @@ Block Heap::allocate(std::uint64_t nbytes, Owner owner, std::uint64_t alignment)
 }
 
 bool Heap::try_allocate(std::uint64_t nbytes, Owner owner, Block* out, Refusal* why,
-                        std::uint64_t alignment) noexcept {
-  if (is_valid_alignment(alignment)) return impl_->try_allocate(nbytes, owner, alignment, out, why);
+                        std::uint64_t alignment, const Budget* scope) noexcept {
+  if (is_valid_alignment(alignment))
+    return impl_->try_allocate(nbytes, owner, alignment, scope, out, why);
   if (why) *why = {.asked = nbytes, .owner = owner, .why = Refusal::Why::kSize};
   return false;
 }
 
-bool Heap::try_allocate_all(std::span<const Claim> claims, std::span<Block> out,
-                            Refusal* why) noexcept {
-  return impl_->try_allocate_all(claims, out, why);
+bool Heap::try_allocate_all(std::span<const Claim> claims, std::span<Block> out, Refusal* why,
+                            const Budget* scope) noexcept {
+  return impl_->try_allocate_all(claims, scope, out, why);
 }
 
 std::uint64_t Heap::trim() noexcept {

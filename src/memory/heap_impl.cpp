@@ -67,9 +67,9 @@ void HeapImpl::fill_small(Block* out, Slab* slab, std::uint16_t slot,
 }
 
 // Booking and a slot in one critical section: what nearly every small request takes.
-bool HeapImpl::try_small_fast(std::uint64_t nbytes, Owner owner, Block* out) noexcept {
+bool HeapImpl::try_small_fast(std::uint64_t nbytes, Owner owner, BudgetNode* node,
+                              Block* out) noexcept {
   const std::uint64_t booked = round_up(nbytes, kGrain);
-  BudgetNode* const node = budget_.node();
   std::uint16_t slot = 0;
   Slab* slab = nullptr;
   {
@@ -83,6 +83,7 @@ bool HeapImpl::try_small_fast(std::uint64_t nbytes, Owner owner, Block* out) noe
   }
   fill_small(out, slab, slot, nbytes);
   out->owner_ = owner;
+  out->node_ = node;
   return true;
 }
 
@@ -242,39 +243,43 @@ void HeapImpl::give_segment(Segment* segment) noexcept {
   note_warm();
 }
 
-bool HeapImpl::try_allocate(std::uint64_t nbytes, Owner owner, std::uint64_t alignment, Block* out,
-                            Refusal* why) noexcept {
+bool HeapImpl::try_allocate(std::uint64_t nbytes, Owner owner, std::uint64_t alignment,
+                            const Budget* scope, Block* out, Refusal* why) noexcept {
+  BudgetNode* const node = scope ? scope->node() : budget_.node();
   *out = Block();
   if (nbytes == 0) return true;
-  if (nbytes > kMaxSmall || alignment > kGrain || !try_small_fast(nbytes, owner, out)) {
-    if (!try_book(budget_.node(), nbytes, owner, Backing::kPages, why)) return false;
+  if (nbytes > kMaxSmall || alignment > kGrain || !try_small_fast(nbytes, owner, node, out)) {
+    if (!try_book(node, nbytes, owner, Backing::kPages, why)) return false;
     Failure failure = Failure::kNone;
     if (!place(nbytes, alignment, out, &failure)) {
-      unbook(budget_.node(), round_up(nbytes, kGrain), owner, Backing::kPages);
+      unbook(node, round_up(nbytes, kGrain), owner, Backing::kPages);
       fill_failure(failure, nbytes, owner, why);
       return false;
     }
     out->owner_ = owner;
+    out->node_ = node;
   }
   if (trace_) trace_allocate(*out);
   return true;
 }
 
-bool HeapImpl::try_allocate_all(std::span<const Claim> claims, std::span<Block> out,
-                                Refusal* why) noexcept {
+bool HeapImpl::try_allocate_all(std::span<const Claim> claims, const Budget* scope,
+                                std::span<Block> out, Refusal* why) noexcept {
   PLIMSOLL_ASSERT(claims.size() == out.size());
-  if (!try_book_all(budget_.node(), claims, Backing::kPages, why)) return false;
+  BudgetNode* const node = scope ? scope->node() : budget_.node();
+  if (!try_book_all(node, claims, Backing::kPages, why)) return false;
   for (std::size_t i = 0; i < claims.size(); ++i) {
     out[i] = Block();
     Failure failure = Failure::kNone;
     const auto& [nbytes, owner] = claims[i];
     if (place(nbytes, kGrain, &out[i], &failure)) {
       out[i].owner_ = owner;
-      if (nbytes == 0) unbook(budget_.node(), 0, owner, Backing::kPages);
+      out[i].node_ = node;
+      if (nbytes == 0) unbook(node, 0, owner, Backing::kPages);
       continue;
     }
     for (std::size_t k = i; k < claims.size(); ++k) {
-      unbook(budget_.node(), round_up(claims[k].nbytes, kGrain), claims[k].owner, Backing::kPages);
+      unbook(node, round_up(claims[k].nbytes, kGrain), claims[k].owner, Backing::kPages);
     }
     for (std::size_t k = 0; k < i; ++k) out[k].release();
     fill_failure(failure, nbytes, owner, why);
@@ -316,9 +321,12 @@ void HeapImpl::forget_block(const Block& block) noexcept {
   const std::uint64_t booked = round_up(block.nbytes_, kGrain);
   std::shared_ptr<BudgetTree> waiting;
   bool is_last = false;
+  // A scope's budget may end with its last block; the heap's own does not.
+  const bool in_scope = block.node_ != budget_.node();
+  if (in_scope) unbook(block.node_, booked, block.owner_, Backing::kPages);
   {
     std::scoped_lock lock(tree_mutex());
-    unbook_locked(budget_.node(), booked, block.owner_, Backing::kPages);
+    if (!in_scope) unbook_locked(budget_.node(), booked, block.owner_, Backing::kPages);
     live_bytes_ -= booked;
     is_last = --num_blocks_ == 0 && is_orphan_;
     if (budget_.node()->tree->num_waiters) waiting = budget_.node()->tree;
@@ -336,7 +344,7 @@ void HeapImpl::free_small(Block& block) noexcept {
     std::scoped_lock lock(tree_mutex());
     extra = slabs_.give(slab, block.slot_, now);
     const bool is_simple = !extra && has_warm_.load(std::memory_order_relaxed) && !is_orphan_ &&
-                           !budget_.node()->tree->num_waiters;
+                           block.node_ == budget_.node() && !budget_.node()->tree->num_waiters;
     if (is_simple) [[likely]] {
       unbook_locked(budget_.node(), booked, block.owner_, Backing::kPages);
       live_bytes_ -= booked;

@@ -16,9 +16,11 @@ class HeapImpl final : public Reclaimer {
  public:
   HeapImpl(SourcePtr source, const Budget& budget, HeapOptions options);
 
-  bool try_allocate(std::uint64_t nbytes, Owner owner, std::uint64_t alignment, Block* out,
-                    Refusal* why) noexcept;
-  bool try_allocate_all(std::span<const Claim> claims, std::span<Block> out, Refusal* why) noexcept;
+  // scope: null, or a budget below the heap's to book on.
+  bool try_allocate(std::uint64_t nbytes, Owner owner, std::uint64_t alignment, const Budget* scope,
+                    Block* out, Refusal* why) noexcept;
+  bool try_allocate_all(std::span<const Claim> claims, const Budget* scope, std::span<Block> out,
+                        Refusal* why) noexcept;
   void free(Block& block) noexcept;
 
   // Gives back pages (and spare slabs) that have been warm for `min_age` ticks, about `want` bytes.
@@ -47,7 +49,7 @@ class HeapImpl final : public Reclaimer {
   std::uint8_t tick() const noexcept;
   bool place(std::uint64_t nbytes, std::uint64_t alignment, Block* out, Failure* failure) noexcept;
   bool place_small(std::uint64_t nbytes, Block* out, Failure* failure) noexcept;
-  bool try_small_fast(std::uint64_t nbytes, Owner owner, Block* out) noexcept;
+  bool try_small_fast(std::uint64_t nbytes, Owner owner, BudgetNode* node, Block* out) noexcept;
   enum class Revived : std::uint8_t { kNone, kDone, kExcess };
   Revived revive_slab(int class_index, bool force, Excess* excess) noexcept;
   Slab* make_slab(int class_index, Failure* failure) noexcept;

@@ -46,7 +46,8 @@ class Block {
   HeapImpl* heap_ = nullptr;  // null: no memory behind it
   Address address_ = 0;
   std::uint64_t nbytes_ = 0;
-  void* place_ = nullptr;  // internal: slab or segment
+  void* place_ = nullptr;       // internal: slab or segment
+  BudgetNode* node_ = nullptr;  // internal: where it is booked
   std::uint64_t trace_id_ = 0;
   Owner owner_;
   std::uint16_t slot_ = 0;  // in a slab
@@ -83,12 +84,13 @@ class Heap {
   // throws: ResourceExhaustedError, and nothing has changed; InvalidArgumentError for an alignment
   // that is no power of two or is above 1 GiB, and for sizes above 2^63 - 64.
   Block allocate(std::uint64_t nbytes, Owner owner, std::uint64_t alignment = 64);
-  // false: refused, and `why` says what refused it.
+  // false: refused, and `why` says what refused it. With a `scope`, a budget below the heap's, it
+  // is booked there, and so on the heap's own as well.
   bool try_allocate(std::uint64_t nbytes, Owner owner, Block* out, Refusal* why = nullptr,
-                    std::uint64_t alignment = 64) noexcept;
+                    std::uint64_t alignment = 64, const Budget* scope = nullptr) noexcept;
   // All claims or none; `out` is as long as `claims`.
-  bool try_allocate_all(std::span<const Claim> claims, std::span<Block> out,
-                        Refusal* why = nullptr) noexcept;
+  bool try_allocate_all(std::span<const Claim> claims, std::span<Block> out, Refusal* why = nullptr,
+                        const Budget* scope = nullptr) noexcept;
 
   // Gives all pages back that no block touches. Returns the bytes.
   std::uint64_t trim() noexcept;
