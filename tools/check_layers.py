@@ -64,6 +64,7 @@ PUBLIC = {
     "config.h": "runtime",
     "device.h": "runtime",
     "debugging.h": "runtime",
+    "memory_api.h": "runtime",
     "tf.h": ANY,
 }
 

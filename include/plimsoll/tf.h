@@ -9,6 +9,7 @@
 #include "plimsoll/error.h"
 #include "plimsoll/gradient_tape.h"
 #include "plimsoll/memory.h"
+#include "plimsoll/memory_api.h"
 #include "plimsoll/ops.h"
 #include "plimsoll/settings.h"
 #include "plimsoll/shape.h"

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/check.h"
+#include "runtime/budget_scope.h"
 #include "runtime/copies.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/placement.h"
@@ -90,7 +91,8 @@ void allocate_all(OpId op, Device& device, std::span<const TensorSpec> specs,
   memory::Refusal why;
   if (specs.size() == 1 && more.size() == 1 && more[0] == 0) {
     const std::uint64_t nbytes = checked_tensor_bytes(specs[0].dtype, specs[0].shape);
-    if (!device.heap().try_allocate(nbytes, owners.output, &blocks[0], &why))
+    if (!device.heap().try_allocate(nbytes, owners.output, &blocks[0], &why, 64,
+                                    scope_budget(device)))
       throw_oom(specs[0], device, why);
     return;
   }
@@ -99,7 +101,8 @@ void allocate_all(OpId op, Device& device, std::span<const TensorSpec> specs,
     claims[i] = {checked_tensor_bytes(specs[i].dtype, specs[i].shape), owners.output};
   for (std::size_t i = 0; i < more.size(); ++i)
     claims[specs.size() + i] = {more[i], owners.scratch};
-  if (!device.heap().try_allocate_all(claims, blocks, &why)) throw_oom(specs[0], device, why);
+  if (!device.heap().try_allocate_all(claims, blocks, &why, scope_budget(device)))
+    throw_oom(specs[0], device, why);
 }
 
 Tensor wrap(memory::Block block, const Device& device, const TensorSpec& spec) {
@@ -215,7 +218,8 @@ void infer_and_execute(OpId op, std::span<const Tensor> in, const Attrs& attrs, 
 Tensor allocate_tensor(Device& device, DType dtype, const Shape& shape, Owner owner) {
   memory::Block block;
   memory::Refusal why;
-  if (!device.heap().try_allocate(checked_tensor_bytes(dtype, shape), owner, &block, &why)) {
+  if (!device.heap().try_allocate(checked_tensor_bytes(dtype, shape), owner, &block, &why, 64,
+                                  scope_budget(device))) {
     throw_oom({dtype, shape}, device, why);
   }
   return wrap(std::move(block), device, {dtype, shape});
