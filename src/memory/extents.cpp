@@ -111,12 +111,14 @@ void Extents::melt_huge_edges(Segment* hole, Address begin, Address end) noexcep
     std::uint8_t& advised = region.advised.get()[(start - region.base) / huge_];
     if (!advised) continue;
     std::uint64_t melted = 0;
-    for (std::uint64_t g = region.index(start); g < region.index(start + huge_); ++g) {
-      if (!is_warm(region.state(g))) continue;
-      region.state(g) = kCold;
-      melted += granule_;
+    const std::uint64_t last = region.index(start + huge_);
+    for (std::uint64_t g = region.index(start); g < last;) {
+      std::uint64_t run = g;
+      while (run < last && is_warm(region.state(run))) region.state(run++) = kCold;
+      if (run > g) source_->decommit(region.address_of(g), (run - g) * granule_);
+      melted += (run - g) * granule_;
+      g = std::max(run, g + 1);
     }
-    source_->decommit(start, huge_);
     source_->advise_huge(start, huge_, false);
     advised = 0;
     hole->warm_bytes -= melted;

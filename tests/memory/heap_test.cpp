@@ -348,6 +348,32 @@ TEST_P(HeapTest, ThreadsShareAHeap) {
   EXPECT_TRUE(budget_.is_valid());
 }
 
+// What the heap says it holds is what it asked the source for, after any history.
+TEST(HeapSourceTest, CommitsAndDecommitsMatch) {
+  auto seen = std::make_shared<SourceStatistics>();
+  Budget budget({.name = "CPU:0", .limit = 512_MiB});
+  Heap heap(make_statistics_source(make_host_source(), seen), budget, {});
+  std::mt19937_64 random(17);
+  std::vector<Block> blocks;
+  for (int i = 0; i < 20000; ++i) {
+    const std::uint64_t n = 1 + random() % (1ULL << (6 + random() % 19));
+    Block block;
+    if (random() % 2 && heap.try_allocate(n, Tag::kIo, &block)) {
+      blocks.push_back(std::move(block));
+    } else if (!blocks.empty()) {
+      std::swap(blocks[random() % blocks.size()], blocks.back());
+      blocks.pop_back();
+    }
+    if (i % 1000) continue;
+    heap.trim();  // so that nothing is given back between the two looks
+    ASSERT_EQ(seen->committed_bytes, heap.stats().committed_bytes) << i;
+  }
+  blocks.clear();
+  heap.trim();
+  EXPECT_EQ(seen->committed_bytes, 0);
+  EXPECT_EQ(seen->reserved_bytes, 0);
+}
+
 TEST(HeapNameTest, RefusalNamesDeviceAndOwner) {
   Budget budget({.name = "GPU:0", .limit = 1_MiB, .origin = "memory_limit of GPU:0"});
   Heap heap(make_host_source(), budget, {.name = "GPU:0"});
