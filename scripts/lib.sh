@@ -6,7 +6,7 @@ cd "$root" || exit
 
 # Debian 12's names. What the build asks for, what only the benchmarks compare with, and so on.
 build_packages=(g++ cmake ninja-build ccache mold python3
-                libfmt-dev nlohmann-json3-dev libgtest-dev)
+                libfmt-dev nlohmann-json3-dev libgtest-dev libhwy-dev)
 bench_packages=(libjemalloc2 libmimalloc2.0)
 format_packages=(clang-format-14)
 python_packages=(python3 python3-venv ca-certificates)
@@ -72,14 +72,28 @@ need_packages() {
 need_python() {
   local wanted="$*" python=python3
   [[ -x /usr/bin/python3 ]] && python=/usr/bin/python3
-  [[ -f .venv/installed && $(< .venv/installed) == "$wanted" ]] && return
+  grep -qxF -- "$wanted" .venv/installed 2> /dev/null && return
   need_packages "${python_packages[@]}"
   say "making a private Python environment in .venv: $wanted"
   [[ -x .venv/bin/pip ]] || "$python" -m venv --clear .venv ||
     fail "no Python environment could be made in .venv"
   .venv/bin/pip install --quiet --disable-pip-version-check --retries 2 --timeout 20 "$@" ||
     fail "pip could not install: $wanted" "the package index is out of reach, or does not have them"
-  printf '%s\n' "$wanted" > .venv/installed
+  printf '%s\n' "$wanted" >> .venv/installed
+}
+
+# oneDNN 3.2 or later: the system's where CMake finds it, else PyPI's in .venv, where CMakeLists.txt
+# looks too.
+need_onednn() {
+  [[ -f .venv/lib/cmake/dnnl/dnnl-config.cmake ]] && return
+  local probe
+  probe=$(mktemp -d)
+  printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(probe NONE)' \
+    'find_package(dnnl 3.2 CONFIG REQUIRED)' > "$probe/CMakeLists.txt"
+  if ! cmake -S "$probe" -B "$probe/build" &> /dev/null; then
+    need_python 'onednn-devel-cpu-gomp>=2023.2'
+  fi
+  rm -rf "$probe"
 }
 
 # As many compilers at a time as there are cores, and 1 GiB of free memory for each.
@@ -107,6 +121,7 @@ plain_addresses() {
 build() {
   local preset=$1
   shift
+  need_onednn
   local log
   log=$(mktemp)
   cmake --preset "$preset" > "$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; fail "cmake failed"; }
