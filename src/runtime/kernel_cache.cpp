@@ -127,7 +127,7 @@ PreparedKernel find_kernel(const KernelTable& table, const KernelCall& call) {
   std::string reasons;
   std::uint64_t hash = 0;
   for (const KernelDef* def : table.rows(call.op)) {
-    if (!def->dtypes.has(key_dtype(call))) continue;
+    if (!def->dtypes.has(key_dtype(call)) || (def->accepts && !def->accepts(call))) continue;
     if (!def->prepare) return PreparedKernel(def);
     if (!hash) {
       hash = hash_call(table, call);

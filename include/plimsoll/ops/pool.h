@@ -1,6 +1,20 @@
 // Pooling.
 #pragma once
 
-#include "plimsoll/tensor.h"
+#include "plimsoll/ops/conv.h"
 
-namespace plimsoll {}  // namespace plimsoll
+namespace plimsoll::nn {
+
+// The largest element of each window; `ksize` is the window's size. A nan stays a nan.
+Tensor max_pool2d(const Tensor& input, const WindowSizes& ksize, const WindowSizes& strides,
+                  const PaddingArg& padding, std::string_view data_format = "NHWC");
+Tensor max_pool(const Tensor& input, const WindowSizes& ksize, const WindowSizes& strides,
+                const PaddingArg& padding, std::string_view data_format = "NHWC");
+
+// The mean of the elements of each window that lie inside the image.
+Tensor avg_pool2d(const Tensor& input, const WindowSizes& ksize, const WindowSizes& strides,
+                  const PaddingArg& padding, std::string_view data_format = "NHWC");
+Tensor avg_pool(const Tensor& input, const WindowSizes& ksize, const WindowSizes& strides,
+                const PaddingArg& padding, std::string_view data_format = "NHWC");
+
+}  // namespace plimsoll::nn

@@ -111,6 +111,9 @@ class DTypeSet {
 struct KernelDef {
   OpId op;
   DTypeSet dtypes;  // of input 0 (of output 0 where there is no input)
+  // Null: all calls of these dtypes. False: the next row is asked; costs no exception and no
+  // look-up.
+  bool (*accepts)(const KernelCall&) noexcept = nullptr;
   // Throws UnimplementedError with the reason to refuse; the next row is then asked.
   KernelStatePtr (*prepare)(const KernelCall&, ScratchBook&) = nullptr;
   Status (*run)(const RunArgs&) noexcept = nullptr;

@@ -1,9 +1,261 @@
+#include "backend/cpu/conv.h"
+
 #include "backend/cpu/cpu.h"
+#include "backend/cpu/parallel.h"
+#include "backend/cpu/types.h"
 
 namespace plimsoll::cpu {
+namespace {
+
+constexpr std::int64_t kStagedBytes = 16 << 20;  // of images that are converted at a time
+
+// Elements of [0, n) from T to C or back.
+template <class From, class To>
+void convert(const From* from, std::int64_t n, To* to) noexcept {
+  parallel_for(n, 65536, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) to[i] = static_cast<To>(from[i]);
+  });
+}
+
+// Images between our layouts: `rows` x `columns` transposed, for each image; tile by tile.
+template <class From, class To>
+void transpose(const From* from, std::int64_t num, std::int64_t rows, std::int64_t columns,
+               To* to) noexcept {
+  constexpr std::int64_t kTile = 32;
+  const std::int64_t bands = (rows + kTile - 1) / kTile;
+  parallel_for(num * bands, std::max<std::int64_t>(1, 2048 / std::max<std::int64_t>(columns, 1)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t band = begin; band < end; ++band) {
+                   const std::int64_t image = band / bands * rows * columns;
+                   const std::int64_t r0 = band % bands * kTile;
+                   const std::int64_t r1 = std::min(rows, r0 + kTile);
+                   for (std::int64_t c0 = 0; c0 < columns; c0 += kTile) {
+                     const std::int64_t c1 = std::min(columns, c0 + kTile);
+                     for (std::int64_t c = c0; c < c1; ++c) {
+                       for (std::int64_t r = r0; r < r1; ++r)
+                         to[image + c * rows + r] = static_cast<To>(from[image + r * columns + c]);
+                     }
+                   }
+                 }
+               });
+}
+
+template <class T, class C>
+void to_nhwc(const T* from, const ImageShape& image, DataFormat format, C* to) noexcept {
+  const std::int64_t pixels = image.h * image.w;
+  if (format == DataFormat::kNhwc) {
+    convert(from, image.n * pixels * image.c, to);
+  } else {
+    transpose(from, image.n, image.c, pixels, to);
+  }
+}
+template <class C, class T>
+void from_nhwc(const C* from, const ImageShape& image, DataFormat format, T* to) noexcept {
+  const std::int64_t pixels = image.h * image.w;
+  if (format == DataFormat::kNhwc) {
+    convert(from, image.n * pixels * image.c, to);
+  } else {
+    transpose(from, image.n, pixels, image.c, to);
+  }
+}
+
+// The most images at a time that divide the batch and stay below kStagedBytes, at least one.
+std::int64_t images_at_a_time(std::int64_t n, std::int64_t bytes_each) noexcept {
+  std::int64_t images = n;
+  while (images > 1 && (n % images != 0 || images * bytes_each > kStagedBytes)) --images;
+  return images;
+}
+
+ConvPass pass_of(OpId op) noexcept {
+  switch (op) {
+    case OpId::Conv2DBackpropInput:
+    case OpId::DepthwiseConv2DBackpropInput:
+      return ConvPass::kToInput;
+    case OpId::Conv2DBackpropFilter:
+    case OpId::DepthwiseConv2DBackpropFilter:
+      return ConvPass::kToFilter;
+    default:
+      return ConvPass::kForward;
+  }
+}
+
+template <class C>
+ConvEnginePtr<C> make_engine(const ConvShape& shape, ConvPass pass, ScratchBook& book) {
+  if constexpr (std::is_same_v<C, float>) {
+    try {
+      ScratchBook trial = book;
+      auto engine = make_onednn_conv(shape, pass, trial);
+      book = trial;
+      return engine;
+    } catch (const UnimplementedError&) {  // our own kernels take any shape
+    }
+  }
+  return shape.is_depthwise ? make_depthwise_conv<C>(shape, pass)
+                            : make_direct_conv<C>(shape, pass, book);
+}
+
+// A convolution of storage type T, computed in C.
+template <class T>
+struct ConvState final : KernelState {
+  using C = compute_t<T>;
+  static constexpr bool kWidens = !std::is_same_v<T, C>;
+
+  ConvState(const KernelCall& call, ScratchBook& book)
+      : shape(conv_shape(call.op, call.in, call.attrs)), pass(pass_of(call.op)) {
+    const ImageShape in = shape.in_image(), out = shape.out_image();
+    image_size = in.h * in.w * in.c;
+    out_size = out.h * out.w * out.c;
+    filter_size = shape.h.size * shape.w.size * shape.group_in() * shape.out_c;
+    is_empty = in.n * image_size == 0 || out.n * out_size == 0;
+    if (is_empty) return;
+    stages_images = kWidens || shape.format == DataFormat::kNchw;
+    const auto c_bytes = static_cast<std::int64_t>(sizeof(C));
+    chunk = stages_images ? images_at_a_time(shape.n, (image_size + out_size) * c_bytes) : shape.n;
+    const auto slot = [&](bool needed, std::int64_t elements) {
+      return needed ? book.book(static_cast<std::uint64_t>(elements * c_bytes)) : -1;
+    };
+    image_slot = slot(stages_images, chunk * image_size);
+    out_slot = slot(stages_images, chunk * out_size);
+    const bool adds_up = pass == ConvPass::kToFilter && chunk < shape.n;
+    filter_slot = slot(kWidens || adds_up, filter_size);
+    sum_slot = slot(kWidens && adds_up, filter_size);
+    first_engine_slot = book.num_slots();
+    ConvShape part = shape;
+    part.n = chunk;
+    engine = make_engine<C>(part, pass, book);
+  }
+
+  std::uint64_t nbytes() const noexcept override { return 128 << 10; }
+
+  ConvShape shape;
+  ConvPass pass;
+  std::int64_t image_size, out_size, filter_size;  // elements; of one image
+  std::int64_t chunk = 0;                          // images at a time
+  bool is_empty;
+  bool stages_images = false;
+  int image_slot = -1, out_slot = -1, filter_slot = -1, sum_slot = -1, first_engine_slot = 0;
+  ConvEnginePtr<C> engine;
+};
+
+// One call on its way through the chunks of its batch.
+template <class T>
+class ConvRun {
+ public:
+  using C = compute_t<T>;
+
+  explicit ConvRun(const RunArgs& args) noexcept
+      : s_(*static_cast<const ConvState<T>*>(args.state)), args_(args) {
+    image_ = pass() == ConvPass::kToInput ? args.out[0].as<T>() : args.in[0].as<T>();
+    filter_ = pass() == ConvPass::kForward   ? args.in[1].as<T>()
+              : pass() == ConvPass::kToInput ? args.in[0].as<T>()
+                                             : args.out[0].as<T>();
+    out_ = pass() == ConvPass::kForward ? args.out[0].as<T>() : args.in[1].as<T>();
+  }
+
+  Status run() const noexcept {
+    if (s_.is_empty) {
+      std::fill_n(args_.out[0].template as<T>(), args_.call.out[0].shape.num_elements(), T(0));
+      return {};
+    }
+    C* filter = staged(s_.filter_slot, filter_);
+    if (pass() != ConvPass::kToFilter && s_.filter_slot >= 0)
+      convert(filter_, s_.filter_size, filter);
+    C* sum = staged(s_.sum_slot, filter_);  // that of the chunks' filter gradients
+    for (std::int64_t first = 0; first < s_.shape.n; first += s_.chunk) {
+      const Status status = run_chunk(first, filter);
+      if (!status.ok()) return status;
+      if (pass() == ConvPass::kToFilter && s_.chunk < s_.shape.n) add(filter, first == 0, sum);
+    }
+    if constexpr (ConvState<T>::kWidens) {
+      if (pass() == ConvPass::kToFilter)
+        convert(s_.sum_slot >= 0 ? sum : filter, s_.filter_size, filter_);
+    }
+    return {};
+  }
+
+ private:
+  ConvPass pass() const noexcept { return s_.pass; }
+
+  // The slot's memory, or the operand itself where it needs no staging.
+  C* staged(int slot, T* operand) const noexcept {
+    if (slot >= 0) return args_.scratch[static_cast<std::size_t>(slot)].template as<C>();
+    if constexpr (ConvState<T>::kWidens) {
+      return nullptr;
+    } else {
+      return operand;
+    }
+  }
+
+  Status run_chunk(std::int64_t first, C* filter) const noexcept {
+    T* image_at = image_ + first * s_.image_size;
+    T* out_at = out_ + first * s_.out_size;
+    ImageShape in = s_.shape.in_image(), out = s_.shape.out_image();
+    in.n = out.n = s_.chunk;
+    C* image_c = staged(s_.image_slot, image_at);
+    C* out_c = staged(s_.out_slot, out_at);
+    if (s_.stages_images) {
+      if (pass() != ConvPass::kToInput) to_nhwc(image_at, in, s_.shape.format, image_c);
+      if (pass() != ConvPass::kForward) to_nhwc(out_at, out, s_.shape.format, out_c);
+    }
+    const Status status =
+        s_.engine->run(image_c, filter, out_c,
+                       args_.scratch.subspan(static_cast<std::size_t>(s_.first_engine_slot)));
+    if (!status.ok() || !s_.stages_images) return status;
+    if (pass() == ConvPass::kForward) from_nhwc(out_c, out, s_.shape.format, out_at);
+    if (pass() == ConvPass::kToInput) from_nhwc(image_c, in, s_.shape.format, image_at);
+    return status;
+  }
+
+  void add(const C* part, bool is_first, C* sum) const noexcept {
+    parallel_for(s_.filter_size, 65536, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) sum[i] = is_first ? part[i] : sum[i] + part[i];
+    });
+  }
+
+  const ConvState<T>& s_;
+  const RunArgs& args_;
+  T *image_, *filter_, *out_;
+};
+
+template <class F>
+void visit_float(DType dtype, F&& f) {
+  visit_dtype(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_floating_point_v<compute_t<T>>) f(tag);
+  });
+}
+
+KernelStatePtr prepare_conv(const KernelCall& call, ScratchBook& book) {
+  KernelStatePtr state;
+  visit_float(call.in[0].dtype, [&](auto tag) {
+    state = std::make_shared<ConvState<typename decltype(tag)::type>>(call, book);
+  });
+  return state;
+}
+
+Status run_conv(const RunArgs& args) noexcept {
+  Status status;
+  visit_float(args.call.in[0].dtype,
+              [&](auto tag) { status = ConvRun<typename decltype(tag)::type>(args).run(); });
+  return status;
+}
+
+constexpr KernelDef row(OpId op) {
+  return {.op = op, .dtypes = kFloats, .prepare = prepare_conv, .run = run_conv};
+}
+const KernelDef kRows[] = {
+    row(OpId::Conv2D),
+    row(OpId::Conv2DBackpropInput),
+    row(OpId::Conv2DBackpropFilter),
+    row(OpId::DepthwiseConv2D),
+    row(OpId::DepthwiseConv2DBackpropInput),
+    row(OpId::DepthwiseConv2DBackpropFilter),
+};
+
+}  // namespace
 
 std::span<const KernelDef> conv_kernels() {
-  return {};
+  return kRows;
 }
 
 }  // namespace plimsoll::cpu

@@ -1,0 +1,39 @@
+// Convolutions on images in NHWC, in the type that is computed: what conv.cpp stands on. Other
+// types and layouts are brought there in planned scratch, a few images at a time.
+#pragma once
+
+#include <memory>
+
+#include "backend/api/kernel.h"
+#include "ops/conv_shape.h"
+
+namespace plimsoll::cpu {
+
+enum class ConvPass { kForward, kToInput, kToFilter };
+
+// One way to compute a pass. `image` and `out` are the convolution's input and output or their
+// gradients, `filter` likewise; which of the three is written depends on the pass.
+template <class C>
+class ConvEngine {
+ public:
+  virtual ~ConvEngine() = default;
+  // `scratch`: the slots that the maker booked, in order.
+  virtual Status run(C* image, C* filter, C* out,
+                     std::span<const DeviceSpan> scratch) const noexcept = 0;
+};
+template <class C>
+using ConvEnginePtr = std::unique_ptr<const ConvEngine<C>>;
+
+// oneDNN; repacks the filter into its own layout. throws: UnimplementedError if it has no fit
+// kernel.
+ConvEnginePtr<float> make_onednn_conv(const ConvShape& shape, ConvPass pass, ScratchBook& book);
+
+// Products of rows of the image with taps of the filter (gemm.h); any shape.
+template <class C>
+ConvEnginePtr<C> make_direct_conv(const ConvShape& shape, ConvPass pass, ScratchBook& book);
+
+// One filter per channel, vectorised over channels.
+template <class C>
+ConvEnginePtr<C> make_depthwise_conv(const ConvShape& shape, ConvPass pass);
+
+}  // namespace plimsoll::cpu

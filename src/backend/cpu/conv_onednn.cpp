@@ -1,0 +1,130 @@
+#include <optional>
+
+#include "backend/cpu/conv.h"
+#include "backend/cpu/onednn.h"
+
+namespace plimsoll::cpu {
+namespace {
+
+using dnnl::algorithm;
+using dnnl::memory;
+using dnnl::prop_kind;
+
+// How oneDNN sees a call: dimensions in its order, strides of our layouts.
+struct Descs {
+  memory::desc image, filter, out;  // `filter` as TensorFlow lays it out: HWIO
+  memory::desc packed;              // in the layout that oneDNN likes
+  memory::dims strides, dilations, pad_before, pad_after;
+
+  explicit Descs(const ConvShape& s) {
+    const auto nhwc = [](const ImageShape& i) {
+      return onednn_desc({i.n, i.c, i.h, i.w}, {i.h * i.w * i.c, 1, i.w * i.c, i.c});
+    };
+    image = nhwc(s.in_image());
+    out = nhwc(s.out_image());
+    const std::int64_t gi = s.group_in(), go = s.group_out();
+    memory::dims dims{go, gi, s.h.size, s.w.size};
+    memory::dims steps{1, s.out_c, s.w.size * gi * s.out_c, gi * s.out_c};
+    if (s.groups > 1) {
+      dims.insert(dims.begin(), s.groups);
+      steps.insert(steps.begin(), go);
+    }
+    filter = onednn_desc(dims, steps);
+    packed = onednn_desc(dims);
+    strides = {s.h.stride, s.w.stride};
+    dilations = {s.h.dilation - 1, s.w.dilation - 1};
+    pad_before = {s.h.pad_before, s.w.pad_before};
+    pad_after = {s.h.pad_after, s.w.pad_after};
+  }
+};
+
+class OneDnnConv final : public ConvEngine<float> {
+ public:
+  OneDnnConv(const ConvShape& shape, ConvPass pass, ScratchBook& book) : pass_(pass) {
+    const Descs d(shape);
+    const auto forward = [&] {
+      return dnnl::convolution_forward::primitive_desc(
+          onednn_engine(), prop_kind::forward_training, algorithm::convolution_direct, d.image,
+          d.packed, d.out, d.strides, d.dilations, d.pad_before, d.pad_after, onednn_attr());
+    };
+    switch (pass) {
+      case ConvPass::kForward: {
+        auto desc = forward();
+        skip_unfit(desc);
+        set_up(desc, desc.weights_desc(), d, book,
+               {{DNNL_ARG_SRC, d.image},
+                {DNNL_ARG_WEIGHTS, desc.weights_desc()},
+                {DNNL_ARG_DST, d.out}});
+        break;
+      }
+      case ConvPass::kToInput: {
+        dnnl::convolution_backward_data::primitive_desc desc(
+            onednn_engine(), algorithm::convolution_direct, d.image, d.packed, d.out, d.strides,
+            d.dilations, d.pad_before, d.pad_after, forward(), onednn_attr());
+        skip_unfit(desc);
+        set_up(desc, desc.weights_desc(), d, book,
+               {{DNNL_ARG_DIFF_SRC, d.image},
+                {DNNL_ARG_WEIGHTS, desc.weights_desc()},
+                {DNNL_ARG_DIFF_DST, d.out}});
+        break;
+      }
+      case ConvPass::kToFilter: {
+        dnnl::convolution_backward_weights::primitive_desc desc(
+            onednn_engine(), algorithm::convolution_direct, d.image, d.packed, d.out, d.strides,
+            d.dilations, d.pad_before, d.pad_after, forward(), onednn_attr());
+        skip_unfit(desc);
+        set_up(desc, desc.diff_weights_desc(), d, book,
+               {{DNNL_ARG_SRC, d.image},
+                {DNNL_ARG_DIFF_WEIGHTS, desc.diff_weights_desc()},
+                {DNNL_ARG_DIFF_DST, d.out}});
+        break;
+      }
+    }
+  }
+
+  Status run(float* image, float* filter, float* out,
+             std::span<const DeviceSpan> scratch) const noexcept override {
+    void* pad = scratch[0].as<void>();
+    if (!repack_) return conv_->run({image, filter, out, pad});
+    void* packed = scratch[1].as<void>();
+    if (pass_ != ConvPass::kToFilter) {
+      const Status status = repack_->run({filter, packed, scratch[2].as<void>()});
+      return status.ok() ? conv_->run({image, packed, out, pad}) : status;
+    }
+    const Status status = conv_->run({image, packed, out, pad});
+    return status.ok() ? repack_->run({packed, filter, scratch[2].as<void>()}) : status;
+  }
+
+ private:
+  template <class PrimitiveDesc>
+  void set_up(const PrimitiveDesc& desc, const memory::desc& packed, const Descs& d,
+              ScratchBook& book, std::vector<OneDnnCall::Operand> operands) {
+    operands.push_back({DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()});
+    book.book(desc.scratchpad_desc().get_size());
+    conv_.emplace(dnnl::primitive(desc.get()), std::move(operands));
+    if (packed == d.filter) return;
+    const bool to_packed = pass_ != ConvPass::kToFilter;
+    const memory::desc& from = to_packed ? d.filter : packed;
+    const memory::desc& to = to_packed ? packed : d.filter;
+    const dnnl::reorder::primitive_desc reorder(onednn_engine(), from, onednn_engine(), to,
+                                                onednn_attr());
+    book.book(packed.get_size());
+    book.book(reorder.scratchpad_desc().get_size());
+    repack_.emplace(dnnl::reorder(reorder), std::vector<OneDnnCall::Operand>{
+                                                {DNNL_ARG_FROM, from},
+                                                {DNNL_ARG_TO, to},
+                                                {DNNL_ARG_SCRATCHPAD, reorder.scratchpad_desc()}});
+  }
+
+  ConvPass pass_;
+  std::optional<OneDnnCall> conv_, repack_;
+};
+
+}  // namespace
+
+ConvEnginePtr<float> make_onednn_conv(const ConvShape& shape, ConvPass pass, ScratchBook& book) {
+  return onednn_try(
+      [&]() -> ConvEnginePtr<float> { return std::make_unique<OneDnnConv>(shape, pass, book); });
+}
+
+}  // namespace plimsoll::cpu

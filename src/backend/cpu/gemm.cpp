@@ -1,0 +1,318 @@
+#include "backend/cpu/gemm.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "backend/cpu/cpu.h"
+#include "backend/cpu/types.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/gemm.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#ifndef PLIMSOLL_GEMM_ONCE
+#define PLIMSOLL_GEMM_ONCE
+namespace plimsoll::cpu {
+
+constexpr std::int64_t kBlockK = 256;           // depth of packed blocks
+constexpr std::int64_t kBlockBytesB = 2 << 20;  // of a packed block of B
+constexpr std::int64_t kTileRows16 = 1024;      // of C held in float for 16-bit types
+constexpr std::int64_t kMaxTileRows = 14;
+constexpr std::int64_t kBlockRows = 16;        // packed block of A, in tiles
+constexpr std::int64_t kMaxTileBytes = 128;    // a row of a tile of C
+constexpr std::int64_t kStackElements = 4096;  // of A and of B that are packed on the stack
+
+constexpr std::int64_t round_up(std::int64_t n, std::int64_t to) {
+  return (n + to - 1) / to * to;
+}
+
+// How a product is cut; the same for all instruction sets.
+template <class C>
+struct Blocks {
+  static constexpr std::int64_t kRows = kMaxTileRows * kBlockRows;
+  static constexpr std::int64_t kColumns =
+      kBlockBytesB / kBlockK / static_cast<std::int64_t>(sizeof(C));
+  static constexpr std::int64_t kTileColumns = kMaxTileBytes / static_cast<std::int64_t>(sizeof(C));
+
+  std::int64_t a, b, c;  // elements of the buffers
+  Blocks(std::int64_t m, std::int64_t n, std::int64_t k, bool holds_c) noexcept
+      : a(std::min(m, kRows) * std::min(k, kBlockK)),
+        b(round_up(std::min(n, kColumns), kTileColumns) * std::min(k, kBlockK)),
+        c(holds_c ? std::min(m, kTileRows16) * std::min(n, kColumns) : 0) {}
+  bool fits_stack() const noexcept {
+    return a <= kStackElements && b <= kStackElements && c <= kStackElements;
+  }
+};
+
+}  // namespace plimsoll::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace plimsoll::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET <= HWY_AVX3
+constexpr int kTileRows = 14;  // 28 accumulators of 32 registers
+#else
+constexpr int kTileRows = 6;  // 12 of 16
+#endif
+static_assert(kTileRows <= kMaxTileRows);
+constexpr int kTileVecs = 2;
+
+// A tile of C from packed columns of A (`a_step` apart) and rows of B (`b_step` apart).
+template <int kRows, class C>
+HWY_INLINE void multiply_tile(std::int64_t k, const C* HWY_RESTRICT a, std::int64_t a_step,
+                              const C* HWY_RESTRICT b, std::int64_t b_step, C* HWY_RESTRICT c,
+                              std::int64_t c_row, std::int64_t width, bool accumulate) {
+  const hn::ScalableTag<C> d;
+  using V = hn::Vec<decltype(d)>;
+  constexpr std::int64_t kLanes = HWY_LANES(C);
+  V sum[kRows][kTileVecs];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) sum[i][0] = sum[i][1] = hn::Zero(d);
+  for (std::int64_t p = 0; p < k; ++p, a += a_step, b += b_step) {
+    const V b0 = hn::LoadU(d, b);
+    const V b1 = hn::LoadU(d, b + kLanes);
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+      const V x = hn::Set(d, a[i]);
+      sum[i][0] = hn::MulAdd(x, b0, sum[i][0]);
+      sum[i][1] = hn::MulAdd(x, b1, sum[i][1]);
+    }
+  }
+  if (width == kTileVecs * kLanes) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+      C* row = c + i * c_row;
+      const V c0 = accumulate ? hn::Add(hn::LoadU(d, row), sum[i][0]) : sum[i][0];
+      const V c1 = accumulate ? hn::Add(hn::LoadU(d, row + kLanes), sum[i][1]) : sum[i][1];
+      hn::StoreU(c0, d, row);
+      hn::StoreU(c1, d, row + kLanes);
+    }
+    return;
+  }
+  alignas(64) C line[kTileVecs * kLanes];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+    C* row = c + i * c_row;
+    hn::Store(sum[i][0], d, line);
+    hn::Store(sum[i][1], d, line + kLanes);
+    for (std::int64_t j = 0; j < width; ++j) row[j] = accumulate ? row[j] + line[j] : line[j];
+  }
+}
+
+template <class C>
+struct TileArgs {
+  std::int64_t k;
+  const C* a;
+  std::int64_t a_step;
+  const C* b;
+  std::int64_t b_step;
+  C* c;
+  std::int64_t c_row, width;
+  bool accumulate;
+};
+
+template <int kRows, class C>
+HWY_NOINLINE void run_tile(const TileArgs<C>& t, std::int64_t first_row) {
+  multiply_tile<kRows>(t.k, t.a + first_row, t.a_step, t.b, t.b_step, t.c + first_row * t.c_row,
+                       t.c_row, t.width, t.accumulate);
+}
+
+// Fewer rows than a tile has, as tiles of 8, 4, 2 and 1.
+template <class C>
+void run_short_tile(const TileArgs<C>& t, std::int64_t rows) {
+  std::int64_t at = 0;
+  if (kTileRows > 8 && rows - at >= 8) run_tile<8>(t, at), at += 8;
+  if (rows - at >= 4) run_tile<4>(t, at), at += 4;
+  if (rows - at >= 2) run_tile<2>(t, at), at += 2;
+  if (rows - at >= 1) run_tile<1>(t, at);
+}
+
+// Tiles of kTileRows rows one behind the other, in each a column of A after the other; the last
+// tile may be shorter.
+template <class T, class C>
+void pack_a(const T* a, std::int64_t a_row, std::int64_t a_col, std::int64_t rows, std::int64_t k,
+            C* to) {
+  for (std::int64_t i0 = 0; i0 < rows; i0 += kTileRows, a += kTileRows * a_row) {
+    const std::int64_t height = std::min<std::int64_t>(kTileRows, rows - i0);
+    if (height == kTileRows) {
+      for (std::int64_t p = 0; p < k; ++p, to += kTileRows) {
+        const T* from = a + p * a_col;
+        for (int i = 0; i < kTileRows; ++i) to[i] = static_cast<C>(from[i * a_row]);
+      }
+    } else {
+      for (std::int64_t p = 0; p < k; ++p) {
+        const T* from = a + p * a_col;
+        for (std::int64_t i = 0; i < height; ++i) *to++ = static_cast<C>(from[i * a_row]);
+      }
+    }
+  }
+}
+
+// Panels of a tile's width one behind the other, in each a row of B after the other; the last panel
+// is filled up with zeros.
+template <class T, class C>
+void pack_b(const T* b, std::int64_t b_row, std::int64_t b_col, std::int64_t k,
+            std::int64_t columns, C* to) {
+  constexpr std::int64_t kWidth = kTileVecs * HWY_LANES(C);
+  for (std::int64_t j0 = 0; j0 < columns; j0 += kWidth, b += kWidth * b_col) {
+    const std::int64_t width = std::min(kWidth, columns - j0);
+    for (std::int64_t p = 0; p < k; ++p, to += kWidth) {
+      const T* from = b + p * b_row;
+      if (b_col == 1 && width == kWidth) {
+        for (std::int64_t j = 0; j < kWidth; ++j) to[j] = static_cast<C>(from[j]);
+      } else {
+        for (std::int64_t j = 0; j < width; ++j) to[j] = static_cast<C>(from[j * b_col]);
+        for (std::int64_t j = width; j < kWidth; ++j) to[j] = C(0);
+      }
+    }
+  }
+}
+
+// A packed block of A times a packed block of B.
+template <class C>
+void multiply_blocks(std::int64_t rows, std::int64_t columns, std::int64_t k, const C* a,
+                     const C* b, C* c, std::int64_t c_row, bool accumulate) {
+  constexpr std::int64_t kWidth = kTileVecs * HWY_LANES(C);
+  for (std::int64_t j = 0; j < columns; j += kWidth) {
+    const std::int64_t width = std::min(kWidth, columns - j);
+    for (std::int64_t i = 0; i < rows; i += kTileRows) {
+      const std::int64_t height = std::min<std::int64_t>(kTileRows, rows - i);
+      const TileArgs<C> tile{k,     a + i * k, height,    b + j * k, kWidth, c + i * c_row + j,
+                             c_row, width,     accumulate};
+      if (height == kTileRows) {
+        run_tile<kTileRows>(tile, 0);
+      } else {
+        run_short_tile(tile, height);
+      }
+    }
+  }
+}
+
+template <class T, class C>
+void multiply(const Gemm<T>& g, C* pack_to_a, C* pack_to_b, C* held_c) {
+  constexpr bool kHoldsC = !std::is_same_v<T, C>;
+  constexpr std::int64_t kRows = Blocks<C>::kRows / kMaxTileRows * kTileRows;
+  constexpr std::int64_t kColumns = Blocks<C>::kColumns;
+  const std::int64_t outer = kHoldsC ? kTileRows16 : g.m;
+  for (std::int64_t i0 = 0; i0 < g.m; i0 += outer) {
+    const std::int64_t m = std::min(outer, g.m - i0);
+    for (std::int64_t j0 = 0; j0 < g.n; j0 += kColumns) {
+      const std::int64_t n = std::min(kColumns, g.n - j0);
+      C* c;
+      std::int64_t c_row = g.c_row;
+      if constexpr (kHoldsC) {
+        c = held_c;
+        c_row = n;
+      } else {
+        c = g.c + i0 * g.c_row + j0;
+      }
+      for (std::int64_t p0 = 0; p0 < g.k; p0 += kBlockK) {
+        const std::int64_t k = std::min(kBlockK, g.k - p0);
+        pack_b(g.b + p0 * g.b_row + j0 * g.b_col, g.b_row, g.b_col, k, n, pack_to_b);
+        for (std::int64_t i = 0; i < m; i += kRows) {
+          const std::int64_t rows = std::min(kRows, m - i);
+          pack_a(g.a + (i0 + i) * g.a_row + p0 * g.a_col, g.a_row, g.a_col, rows, k, pack_to_a);
+          multiply_blocks(rows, n, k, pack_to_a, pack_to_b, c + i * c_row, c_row,
+                          p0 > 0 || g.accumulate);
+        }
+      }
+      if constexpr (kHoldsC) {
+        for (std::int64_t i = 0; i < m; ++i) {
+          T* to = g.c + (i0 + i) * g.c_row + j0;
+          for (std::int64_t j = 0; j < n; ++j) to[j] = T(held_c[i * n + j]);
+        }
+      }
+    }
+  }
+}
+
+void multiply_float(const Gemm<float>& g, float* a, float* b, float* c) {
+  multiply(g, a, b, c);
+}
+void multiply_double(const Gemm<double>& g, double* a, double* b, double* c) {
+  multiply(g, a, b, c);
+}
+void multiply_half(const Gemm<Half>& g, float* a, float* b, float* c) {
+  multiply(g, a, b, c);
+}
+void multiply_bfloat16(const Gemm<BFloat16>& g, float* a, float* b, float* c) {
+  multiply(g, a, b, c);
+}
+
+}  // namespace plimsoll::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace plimsoll::cpu {
+namespace {
+
+HWY_EXPORT(multiply_float);
+HWY_EXPORT(multiply_double);
+HWY_EXPORT(multiply_half);
+HWY_EXPORT(multiply_bfloat16);
+
+template <class T, class C>
+void dispatch(const Gemm<T>& g, C* a, C* b, C* c) {
+  if constexpr (std::is_same_v<T, float>) {
+    HWY_DYNAMIC_DISPATCH(multiply_float)(g, a, b, c);
+  } else if constexpr (std::is_same_v<T, double>) {
+    HWY_DYNAMIC_DISPATCH(multiply_double)(g, a, b, c);
+  } else if constexpr (std::is_same_v<T, Half>) {
+    HWY_DYNAMIC_DISPATCH(multiply_half)(g, a, b, c);
+  } else {
+    HWY_DYNAMIC_DISPATCH(multiply_bfloat16)(g, a, b, c);
+  }
+}
+
+template <class T>
+Blocks<compute_t<T>> blocks_of(std::int64_t m, std::int64_t n, std::int64_t k) noexcept {
+  return {m, n, k, !std::is_same_v<T, compute_t<T>>};
+}
+
+}  // namespace
+
+template <class T>
+std::uint64_t gemm_scratch_bytes(std::int64_t m, std::int64_t n, std::int64_t k) noexcept {
+  const auto blocks = blocks_of<T>(m, n, k);
+  if (blocks.fits_stack()) return 0;
+  return static_cast<std::uint64_t>(round_up(blocks.a, 64) + round_up(blocks.b, 64) +
+                                    round_up(blocks.c, 64)) *
+         sizeof(compute_t<T>);
+}
+
+template <class T>
+void gemm(const Gemm<T>& g, void* scratch) noexcept {
+  using C = compute_t<T>;
+  if (g.k == 0) {
+    if (g.accumulate) return;
+    for (std::int64_t i = 0; i < g.m; ++i) std::fill_n(g.c + i * g.c_row, g.n, T(0));
+    return;
+  }
+  const auto blocks = blocks_of<T>(g.m, g.n, g.k);
+  if (blocks.fits_stack()) {
+    constexpr bool kHoldsC = !std::is_same_v<T, C>;
+    alignas(64) C a[kStackElements];
+    alignas(64) C b[kStackElements];
+    alignas(64) C c[kHoldsC ? kStackElements : 1];
+    dispatch(g, a, b, c);
+    return;
+  }
+  C* a = static_cast<C*>(scratch);
+  C* b = a + round_up(blocks.a, 64);
+  dispatch(g, a, b, b + round_up(blocks.b, 64));
+}
+
+#define PLIMSOLL_GEMM(T)                                                                           \
+  template std::uint64_t gemm_scratch_bytes<T>(std::int64_t, std::int64_t, std::int64_t) noexcept; \
+  template void gemm<T>(const Gemm<T>&, void*) noexcept;
+PLIMSOLL_GEMM(float)
+PLIMSOLL_GEMM(double)
+PLIMSOLL_GEMM(Half)
+PLIMSOLL_GEMM(BFloat16)
+#undef PLIMSOLL_GEMM
+
+}  // namespace plimsoll::cpu
+#endif

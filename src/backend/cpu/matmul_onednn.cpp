@@ -1,0 +1,62 @@
+#include "backend/cpu/matmul.h"
+#include "backend/cpu/onednn.h"
+
+namespace plimsoll::cpu {
+namespace {
+
+struct OneDnnMatMul final : KernelState {
+  explicit OneDnnMatMul(OneDnnCall made) : call(std::move(made)) {}
+  std::uint64_t nbytes() const noexcept override { return kPrimitiveBytes; }
+  OneDnnCall call;
+};
+
+// A matrix or a batch of them as oneDNN takes it: all operands of one rank, ones where broadcast.
+dnnl::memory::desc desc_of(const Shape& shape, int rank, std::int64_t rows, std::int64_t columns,
+                           std::int64_t row_stride, std::int64_t column_stride) {
+  dnnl::memory::dims dims(static_cast<std::size_t>(rank), 1), strides(dims);
+  std::int64_t stride = rows * columns;
+  for (int d = rank - 3, own = shape.rank() - 3; d >= 0; --d, --own) {
+    dims[static_cast<std::size_t>(d)] = own >= 0 ? shape.dim(own) : 1;
+    strides[static_cast<std::size_t>(d)] = stride;
+    stride *= dims[static_cast<std::size_t>(d)];
+  }
+  const auto r = static_cast<std::size_t>(rank);
+  dims[r - 2] = rows;
+  dims[r - 1] = columns;
+  strides[r - 2] = row_stride;
+  strides[r - 1] = column_stride;
+  return onednn_desc(dims, strides);
+}
+
+}  // namespace
+
+bool onednn_matmul_accepts(const KernelCall& call) noexcept {
+  const Matrices s = matrices_of(call);
+  return call.out[0].shape.num_elements() > 0 && s.k > 0;
+}
+
+KernelStatePtr onednn_matmul_prepare(const KernelCall& call, ScratchBook& book) {
+  return onednn_try([&] {
+    const Matrices s = matrices_of(call);
+    const int rank = call.out[0].shape.rank();
+    const auto a = desc_of(call.in[0].shape, rank, s.m, s.k, s.a_row, s.a_col);
+    const auto b = desc_of(call.in[1].shape, rank, s.k, s.n, s.b_row, s.b_col);
+    const auto c = desc_of(call.out[0].shape, rank, s.m, s.n, s.n, 1);
+    dnnl::matmul::primitive_desc desc(onednn_engine(), a, b, c, onednn_attr());
+    skip_unfit(desc);
+    book.book(desc.scratchpad_desc().get_size());
+    return std::make_shared<OneDnnMatMul>(
+        OneDnnCall(dnnl::matmul(desc), {{DNNL_ARG_SRC, a},
+                                        {DNNL_ARG_WEIGHTS, b},
+                                        {DNNL_ARG_DST, c},
+                                        {DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()}}));
+  });
+}
+
+Status onednn_matmul_run(const RunArgs& args) noexcept {
+  return static_cast<const OneDnnMatMul*>(args.state)
+      ->call.run({args.in[0].as<void>(), args.in[1].as<void>(), args.out[0].as<void>(),
+                  args.scratch[0].as<void>()});
+}
+
+}  // namespace plimsoll::cpu

@@ -1,0 +1,64 @@
+// What a window that slides over an image does to its shape: for convolutions and pooling.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "ops/op_def.h"
+
+namespace plimsoll {
+
+enum class Padding : std::int64_t { kValid, kSame, kExplicit };
+enum class DataFormat : std::int64_t { kNhwc, kNchw };
+
+// One direction of a sliding window.
+struct WindowAxis {
+  std::int64_t in, out;
+  std::int64_t size;  // of the window
+  std::int64_t stride, dilation;
+  std::int64_t pad_before, pad_after;
+};
+
+// An image of a batch, whatever the order of its dimensions.
+struct ImageShape {
+  std::int64_t n, h, w, c;
+
+  Shape shape(DataFormat format) const;
+};
+// pre: rank 4.
+ImageShape image_shape(const Shape& shape, DataFormat format) noexcept;
+
+struct ConvShape {
+  std::int64_t n;
+  WindowAxis h, w;
+  std::int64_t in_c, out_c;
+  std::int64_t groups;  // of channels; as many as input channels if depthwise
+  DataFormat format;
+  bool is_depthwise;
+
+  std::int64_t group_in() const noexcept { return in_c / groups; }
+  std::int64_t group_out() const noexcept { return out_c / groups; }
+  ImageShape in_image() const noexcept { return {n, h.in, w.in, in_c}; }
+  ImageShape out_image() const noexcept { return {n, h.out, w.out, out_c}; }
+};
+
+// `attrs` are those of any op of conv.def. throws: InvalidArgumentError.
+ConvShape conv_shape(const Shape& input, const Shape& filter, const Attrs& attrs,
+                     bool is_depthwise);
+// The same for a call of any of the six ops.
+ConvShape conv_shape(OpId op, std::span<const TensorSpec> in, const Attrs& attrs);
+
+struct PoolShape {
+  std::int64_t n, c;
+  WindowAxis h, w;
+  DataFormat format;
+
+  ImageShape in_image() const noexcept { return {n, h.in, w.in, c}; }
+  ImageShape out_image() const noexcept { return {n, h.out, w.out, c}; }
+};
+
+// `attrs` are those of any op of pool.def. throws: InvalidArgumentError.
+PoolShape pool_shape(const Shape& input, const Attrs& attrs, std::string_view name);
+
+}  // namespace plimsoll
