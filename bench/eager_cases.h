@@ -1,0 +1,23 @@
+// The eager cases, as users would write them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "plimsoll/tf.h"
+
+namespace plimsoll::bench {
+
+struct EagerCase {
+  std::string name;        // as the peers know it
+  std::string what;        // as the table shows it
+  bool is_small = false;   // its time is the overhead of a call
+  bool is_random = false;  // results are not compared
+  std::function<Tensor()> run;
+};
+
+std::vector<EagerCase> eager_cases();
+double checksum(const Tensor& tensor);  // sum of absolute values
+
+}  // namespace plimsoll::bench
