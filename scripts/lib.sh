@@ -96,6 +96,22 @@ need_onednn() {
   rm -rf "$probe"
 }
 
+# need_peers: TensorFlow, and PyTorch as far as C++ needs it, in an environment of their own.
+need_peers() {
+  local python=python3
+  [[ -x /usr/bin/python3 ]] && python=/usr/bin/python3
+  [[ -f .venv-peers/complete ]] && return
+  need_packages "${python_packages[@]}"
+  say "making a Python environment with the peers in .venv-peers (about 1 GB to fetch, once)"
+  "$python" -m venv --clear .venv-peers || fail "no Python environment could be made in .venv-peers"
+  local pip=(.venv-peers/bin/pip install --quiet --disable-pip-version-check --retries 2 --timeout 20)
+  # PyTorch's CPU library wants two of CUDA's, but none of the gigabytes that its GPU part wants.
+  "${pip[@]}" tensorflow-cpu==2.21.0 &&
+    "${pip[@]}" --no-deps torch==2.15.0 'nvidia-cuda-runtime==13.*' 'nvidia-cuda-cupti==13.*' ||
+    fail "pip could not install the peers" "the package index is out of reach, or does not have them"
+  touch .venv-peers/complete
+}
+
 # As many compilers at a time as there are cores, and 1 GiB of free memory for each.
 num_jobs() {
   local cores gib
@@ -117,14 +133,15 @@ plain_addresses() {
   fi
 }
 
-# build PRESET [TARGET...]
+# build PRESET [TARGET...], with build_options for cmake
+build_options=()
 build() {
   local preset=$1
   shift
   need_onednn
   local log
   log=$(mktemp)
-  cmake --preset "$preset" > "$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; fail "cmake failed"; }
+  cmake --preset "$preset" "${build_options[@]}" > "$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; fail "cmake failed"; }
   rm -f "$log"
   plain_addresses "$preset" cmake --build --preset "$preset" -j "$(num_jobs)" \
     ${1:+--target "$@"} || fail "the build failed ($preset)"
