@@ -98,6 +98,7 @@ class Arena::Impl final : public Reclaimer {
   BudgetNode* reclaim_node() const noexcept override { return budget_.node(); }
   std::uint64_t reclaim_pages(std::uint64_t) noexcept override { return 0; }
   std::uint64_t reclaim_idle(std::uint64_t) noexcept override { return drop(true); }
+  Mutex& mutex() noexcept override { return mutex_; }
 
   Address address() const noexcept { return address_; }
   std::uint64_t nbytes() const noexcept { return nbytes_; }

@@ -1,7 +1,7 @@
 // Inside of the budget tree: the counts, and the operations on them that the heap shares.
 //
 // Locks of the memory layer, in the order in which they may be held together:
-//   purger run > tree reclaim > purger list > heap > tree mutex
+//   purger run > tree reclaim > purger list > heap or arena > tree mutex
 // The tree mutex is the innermost: nothing is called while it is held.
 #pragma once
 
@@ -29,6 +29,8 @@ class Reclaimer {
   virtual std::uint64_t reclaim_pages(std::uint64_t nbytes) noexcept = 0;
   // Gives back idle reservations (an arena that nobody runs in); returns the bytes.
   virtual std::uint64_t reclaim_idle(std::uint64_t) noexcept { return 0; }
+  // Its lock, which comes before the tree mutex in order; held across fork().
+  virtual Mutex& mutex() noexcept = 0;
 };
 
 struct BudgetTree {

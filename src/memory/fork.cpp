@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "memory/budget_tree.h"
-#include "memory/heap_impl.h"
 #include "memory/purger.h"
 
 namespace plimsoll::memory {
@@ -16,7 +15,6 @@ namespace {
 struct Registry {
   Mutex mutex;  // outermost of all
   std::vector<std::weak_ptr<BudgetTree>> trees;
-  std::vector<HeapImpl*> heaps;
   std::vector<std::shared_ptr<BudgetTree>> held;  // while forking
 
   Registry();
@@ -38,7 +36,9 @@ void before_fork() {
   purger.run_mutex().lock();
   for (const auto& tree : r.held) tree->reclaim_mutex.lock();
   purger.list_mutex().lock();
-  for (HeapImpl* heap : r.heaps) heap->mutex().lock();
+  for (const auto& tree : r.held) {
+    for (Reclaimer* reclaimer : tree->reclaimers) reclaimer->mutex().lock();
+  }
   for (const auto& tree : r.held) tree->wait_mutex.lock();
   for (const auto& tree : r.held) tree->mutex.lock();
   owner_names_mutex().lock();
@@ -56,7 +56,9 @@ void after_fork(bool is_child) {
     tree->wait_mutex.unlock();
     if (is_child) new (&tree->released) std::condition_variable;
   }
-  for (HeapImpl* heap : r.heaps) heap->mutex().unlock();
+  for (const auto& tree : r.held) {
+    for (Reclaimer* reclaimer : tree->reclaimers) reclaimer->mutex().unlock();
+  }
   if (is_child) purger.reset_in_child();
   purger.list_mutex().unlock();
   for (const auto& tree : r.held) tree->reclaim_mutex.unlock();
@@ -77,18 +79,6 @@ void register_tree(const std::shared_ptr<BudgetTree>& tree) {
   std::scoped_lock lock(r.mutex);
   std::erase_if(r.trees, [](const auto& weak) { return weak.expired(); });
   r.trees.push_back(tree);
-}
-
-void register_heap(HeapImpl* heap) {
-  Registry& r = registry();
-  std::scoped_lock lock(r.mutex);
-  r.heaps.push_back(heap);
-}
-
-void forget_heap(HeapImpl* heap) noexcept {
-  Registry& r = registry();
-  std::scoped_lock lock(r.mutex);
-  std::erase(r.heaps, heap);
 }
 
 }  // namespace plimsoll::memory

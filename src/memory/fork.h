@@ -8,12 +8,9 @@
 
 namespace plimsoll::memory {
 
-class HeapImpl;
 struct BudgetTree;
 
 void register_tree(const std::shared_ptr<BudgetTree>& tree);
-void register_heap(HeapImpl* heap);
-void forget_heap(HeapImpl* heap) noexcept;
 
 Mutex& owner_names_mutex();  // of owner.cpp
 Mutex& trace_mutex();        // of trace_writer.cpp

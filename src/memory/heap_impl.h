@@ -40,8 +40,8 @@ class HeapImpl final : public Reclaimer {
   const Budget& budget() const noexcept { return budget_; }
   const HeapOptions& options() const noexcept { return options_; }
   const SourcePtr& source() const noexcept { return source_; }
-  Mutex& mutex() noexcept { return mutex_; }            // for fork()
-  void forget_purger() noexcept { has_warm_ = false; }  // likewise
+  Mutex& mutex() noexcept override { return mutex_; }
+  void forget_purger() noexcept { has_warm_ = false; }  // in the child of a fork
 
  private:
   ~HeapImpl() override;
