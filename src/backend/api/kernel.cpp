@@ -1,14 +1,24 @@
 #include "backend/api/kernel.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace plimsoll {
 
+Status Status::with_text(ErrorCode code, std::string_view text) noexcept {
+  Status status(code, "");
+  status.text_size_ = static_cast<std::uint8_t>(std::min(text.size(), kMaxText));
+  std::copy_n(text.data(), status.text_size_, status.text_);
+  return status;
+}
+
 void Status::throw_if_error(std::string_view op) const {
   if (ok()) return;
-  const std::string text =
-      fmt::format(fmt::runtime(format_), numbers_[0], numbers_[1], numbers_[2]) +
-      fmt::format(" [Op:{}]", op);
+  const std::string words =
+      text_size_ ? std::string(text_, text_size_)
+                 : fmt::format(fmt::runtime(format_), numbers_[0], numbers_[1], numbers_[2]);
+  const std::string text = fmt::format("{} [Op:{}]", words, op);
   switch (code_) {
     case ErrorCode::kInvalidArgument:
       throw InvalidArgumentError(text);

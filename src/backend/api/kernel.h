@@ -30,14 +30,20 @@ class Status {
   Status(ErrorCode code, const char* format, std::int64_t a = 0, std::int64_t b = 0,
          std::int64_t c = 0) noexcept
       : format_(format), numbers_{a, b, c}, code_(code) {}
+  // Words that are made when it happens; they are kept here, up to kMaxText of them.
+  static Status with_text(ErrorCode code, std::string_view text) noexcept;
 
   bool ok() const noexcept { return format_ == nullptr; }
   void throw_if_error(std::string_view op) const;
 
  private:
+  static constexpr std::size_t kMaxText = 240;
+
   const char* format_ = nullptr;
   std::int64_t numbers_[3] = {};
   ErrorCode code_ = ErrorCode::kInternal;
+  std::uint8_t text_size_ = 0;
+  char text_[kMaxText];  // the first text_size_ are set
 };
 
 // Bytes of a device's memory, as kernels see them.
