@@ -1,0 +1,220 @@
+#include "backend/cpu/shape_copy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <initializer_list>
+
+#include "backend/api/kernel.h"
+#include "backend/cpu/parallel.h"
+#include "backend/cpu/types.h"
+
+namespace plimsoll::cpu {
+
+void StridedCopy::add(std::int64_t dim, std::int64_t in_stride, std::int64_t out_stride) noexcept {
+  count_ *= dim;
+  if (dim == 1) return;
+  const auto last = static_cast<std::size_t>(rank_ - 1);
+  if (rank_ > 0 && in_stride == dims_[last] * in_strides_[last] &&
+      out_stride == dims_[last] * out_strides_[last]) {
+    dims_[last] *= dim;
+    return;
+  }
+  const auto next = static_cast<std::size_t>(rank_++);
+  dims_[next] = dim;
+  in_strides_[next] = in_stride;
+  out_strides_[next] = out_stride;
+}
+
+// The loops, as functions of the element type and of what is done with an element.
+struct CopyLoops {
+  static constexpr std::int64_t kGrain = 32768;  // elements that are worth a thread
+  static constexpr int kTile = 16;               // elements of a side
+
+  const StridedCopy& copy;
+  int inner;                                       // dimension that a row or tile runs along
+  int second;                                      // the other dimension of a tile; -1: rows
+  std::array<int, StridedCopy::kMaxDims> outer{};  // the others, innermost first
+  int num_outer = 0;
+
+  explicit CopyLoops(const StridedCopy& c) noexcept : copy(c), inner(0), second(-1) {
+    // Rows that jump through the input are taken together with the dimension that does not.
+    if (c.rank_ > 1 && c.in_strides_[0] != 1 && c.in_strides_[0] != 0) {
+      for (int d = 1; d < c.rank_; ++d) {
+        const auto i = static_cast<std::size_t>(d);
+        if (c.in_strides_[i] == 1 && c.dims_[i] >= 4 && c.dims_[0] >= 4) second = d;
+      }
+    }
+    for (int d = 1; d < c.rank_; ++d) {
+      if (d != second) outer[static_cast<std::size_t>(num_outer++)] = d;
+    }
+  }
+
+  // Calls f(in_offset, out_offset) for the positions [begin, end) of the outer dimensions.
+  template <class F>
+  void walk(std::int64_t begin, std::int64_t end, F&& f) const noexcept {
+    std::array<std::int64_t, StridedCopy::kMaxDims> at{};
+    std::int64_t from = 0, to = 0, rest = begin;
+    for (int k = 0; k < num_outer; ++k) {
+      const auto d = static_cast<std::size_t>(outer[static_cast<std::size_t>(k)]);
+      at[d] = rest % copy.dims_[d];
+      rest /= copy.dims_[d];
+      from += at[d] * copy.in_strides_[d];
+      to += at[d] * copy.out_strides_[d];
+    }
+    for (std::int64_t i = begin; i < end; ++i) {
+      f(from, to);
+      for (int k = 0; k < num_outer; ++k) {
+        const auto d = static_cast<std::size_t>(outer[static_cast<std::size_t>(k)]);
+        from += copy.in_strides_[d];
+        to += copy.out_strides_[d];
+        if (++at[d] < copy.dims_[d]) break;
+        from -= at[d] * copy.in_strides_[d];
+        to -= at[d] * copy.out_strides_[d];
+        at[d] = 0;
+      }
+    }
+  }
+
+  template <class T, class Op>
+  static void row(const T* in, T* out, std::int64_t n, std::int64_t in_step,
+                  std::int64_t out_step) noexcept {
+    if (out_step == 1 && in_step == 1) {
+      Op::run(in, out, n);
+    } else if (out_step == 1 && in_step == 0) {
+      const T value = *in;
+      for (std::int64_t i = 0; i < n; ++i) Op::one(value, out[i]);
+    } else if (out_step == 1) {
+      for (std::int64_t i = 0; i < n; ++i) Op::one(in[i * in_step], out[i]);
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) Op::one(in[i * in_step], out[i * out_step]);
+    }
+  }
+
+  // A tile is read along the input's contiguous dimension and written along the output's.
+  template <class T, class Op>
+  void tile(const T* in, T* out, std::int64_t rows, std::int64_t columns) const noexcept {
+    const auto second_at = static_cast<std::size_t>(second);
+    const std::int64_t in_step = copy.in_strides_[0], out_step = copy.out_strides_[0];
+    const std::int64_t out_row = copy.out_strides_[second_at];
+    T held[kTile][kTile];
+    for (std::int64_t c = 0; c < columns; ++c) {
+      const T* from = in + c * in_step;
+      for (std::int64_t r = 0; r < rows; ++r) held[c][r] = from[r];
+    }
+    for (std::int64_t r = 0; r < rows; ++r) {
+      T* to = out + r * out_row;
+      for (std::int64_t c = 0; c < columns; ++c) Op::one(held[c][r], to[c * out_step]);
+    }
+  }
+
+  template <class T, class Op>
+  void tiles(const T* in, T* out) const noexcept {
+    const auto second_at = static_cast<std::size_t>(second);
+    const std::int64_t rows = copy.dims_[second_at], columns = copy.dims_[0];
+    const std::int64_t row_tiles = (rows + kTile - 1) / kTile;
+    const std::int64_t units = copy.count_ / (rows * columns) * row_tiles;
+    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (kTile * columns));
+    parallel_for(units, grain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t unit = begin; unit < end; ++unit) {
+        const std::int64_t first = unit % row_tiles * kTile;
+        walk(unit / row_tiles, unit / row_tiles + 1, [&](std::int64_t from, std::int64_t to) {
+          const std::int64_t height = std::min<std::int64_t>(kTile, rows - first);
+          for (std::int64_t c = 0; c < columns; c += kTile) {
+            tile<T, Op>(in + from + first + c * copy.in_strides_[0],
+                        out + to + first * copy.out_strides_[second_at] + c * copy.out_strides_[0],
+                        height, std::min<std::int64_t>(kTile, columns - c));
+          }
+        });
+      }
+    });
+  }
+
+  template <class T, class Op>
+  void run(const T* in, T* out) const noexcept {
+    if (copy.count_ == 0) return;
+    if (second >= 0) return tiles<T, Op>(in, out);
+    const std::int64_t n = copy.rank_ ? copy.dims_[0] : 1;
+    const std::int64_t in_step = copy.in_strides_[0], out_step = copy.out_strides_[0];
+    if (copy.rank_ <= 1) {
+      parallel_for(n, kGrain, [&](std::int64_t begin, std::int64_t end) {
+        row<T, Op>(in + begin * in_step, out + begin * out_step, end - begin, in_step, out_step);
+      });
+      return;
+    }
+    parallel_for(copy.count_ / n, std::max<std::int64_t>(1, kGrain / n),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   walk(begin, end, [&](std::int64_t from, std::int64_t to) {
+                     row<T, Op>(in + from, out + to, n, in_step, out_step);
+                   });
+                 });
+  }
+};
+
+namespace {
+
+struct Assign {
+  template <class T>
+  static void one(T in, T& out) noexcept {
+    out = in;
+  }
+  template <class T>
+  static void run(const T* in, T* out, std::int64_t n) noexcept {
+    if (n < 16) {
+      for (std::int64_t i = 0; i < n; ++i) out[i] = in[i];
+    } else {
+      std::memcpy(out, in, static_cast<std::size_t>(n) * sizeof(T));
+    }
+  }
+};
+
+struct AddTo {
+  template <class T>
+  static void one(T in, T& out) noexcept {
+    out = static_cast<T>(
+        static_cast<compute_t<T>>(static_cast<compute_t<T>>(out) + static_cast<compute_t<T>>(in)));
+  }
+  template <class T>
+  static void run(const T* in, T* out, std::int64_t n) noexcept {
+    for (std::int64_t i = 0; i < n; ++i) one(in[i], out[i]);
+  }
+};
+
+}  // namespace
+
+void StridedCopy::run(const void* in, void* out, std::int64_t element_size) const noexcept {
+  const CopyLoops loops(*this);
+  switch (element_size) {
+    case 1:
+      return loops.run<std::uint8_t, Assign>(static_cast<const std::uint8_t*>(in),
+                                             static_cast<std::uint8_t*>(out));
+    case 2:
+      return loops.run<std::uint16_t, Assign>(static_cast<const std::uint16_t*>(in),
+                                              static_cast<std::uint16_t*>(out));
+    case 4:
+      return loops.run<std::uint32_t, Assign>(static_cast<const std::uint32_t*>(in),
+                                              static_cast<std::uint32_t*>(out));
+    default:
+      return loops.run<std::uint64_t, Assign>(static_cast<const std::uint64_t*>(in),
+                                              static_cast<std::uint64_t*>(out));
+  }
+}
+
+template <class T>
+void StridedCopy::add_to(const T* in, T* out) const noexcept {
+  CopyLoops(*this).run<T, AddTo>(in, out);
+}
+template void StridedCopy::add_to(const float*, float*) const noexcept;
+template void StridedCopy::add_to(const double*, double*) const noexcept;
+template void StridedCopy::add_to(const Half*, Half*) const noexcept;
+template void StridedCopy::add_to(const BFloat16*, BFloat16*) const noexcept;
+
+void copy_segments(const void* in, const Shape& in_shape, void* out, const Shape& out_shape,
+                   const Segments& segments, std::int64_t element_size) noexcept {
+  for_each_block(in_shape, out_shape, segments,
+                 [&](const StridedCopy& copy, std::int64_t from, std::int64_t to) {
+                   copy.run(static_cast<const char*>(in) + from * element_size,
+                            static_cast<char*>(out) + to * element_size, element_size);
+                 });
+}
+
+}  // namespace plimsoll::cpu
