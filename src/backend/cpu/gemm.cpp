@@ -15,9 +15,10 @@
 #define PLIMSOLL_GEMM_ONCE
 namespace plimsoll::cpu {
 
-constexpr std::int64_t kBlockK = 256;           // depth of packed blocks
-constexpr std::int64_t kBlockBytesB = 2 << 20;  // of a packed block of B
-constexpr std::int64_t kTileRows16 = 1024;      // of C held in float for 16-bit types
+constexpr std::int64_t kBlockDepthBytes = 1024;  // of a row of a packed block of A
+constexpr std::int64_t kPrefetch = 16;           // columns of A that are asked for ahead
+constexpr std::int64_t kBlockBytesB = 2 << 20;   // of a packed block of B
+constexpr std::int64_t kTileRows16 = 1024;       // of C held in float for 16-bit types
 constexpr std::int64_t kMaxTileRows = 14;
 constexpr std::int64_t kBlockRows = 16;        // packed block of A, in tiles
 constexpr std::int64_t kMaxTileBytes = 128;    // a row of a tile of C
@@ -30,15 +31,16 @@ constexpr std::int64_t round_up(std::int64_t n, std::int64_t to) {
 // How a product is cut; the same for all instruction sets.
 template <class C>
 struct Blocks {
+  static constexpr std::int64_t kDepth = kBlockDepthBytes / static_cast<std::int64_t>(sizeof(C));
   static constexpr std::int64_t kRows = kMaxTileRows * kBlockRows;
   static constexpr std::int64_t kColumns =
-      kBlockBytesB / kBlockK / static_cast<std::int64_t>(sizeof(C));
+      kBlockBytesB / kDepth / static_cast<std::int64_t>(sizeof(C));
   static constexpr std::int64_t kTileColumns = kMaxTileBytes / static_cast<std::int64_t>(sizeof(C));
 
   std::int64_t a, b, c;  // elements of the buffers
   Blocks(std::int64_t m, std::int64_t n, std::int64_t k, bool holds_c) noexcept
-      : a(std::min(m, kRows) * std::min(k, kBlockK)),
-        b(round_up(std::min(n, kColumns), kTileColumns) * std::min(k, kBlockK)),
+      : a(std::min(m, kRows) * std::min(k, kDepth)),
+        b(round_up(std::min(n, kColumns), kTileColumns) * std::min(k, kDepth)),
         c(holds_c ? std::min(m, kTileRows16) * std::min(n, kColumns) : 0) {}
   bool fits_stack() const noexcept {
     return a <= kStackElements && b <= kStackElements && c <= kStackElements;
@@ -69,9 +71,15 @@ HWY_INLINE void multiply_tile(std::int64_t k, const C* HWY_RESTRICT a, std::int6
   using V = hn::Vec<decltype(d)>;
   constexpr std::int64_t kLanes = HWY_LANES(C);
   V sum[kRows][kTileVecs];
+  for (int i = 0; i < kRows; ++i) {
+    __builtin_prefetch(c + i * c_row);
+    __builtin_prefetch(c + i * c_row + kLanes);
+  }
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) sum[i][0] = sum[i][1] = hn::Zero(d);
   for (std::int64_t p = 0; p < k; ++p, a += a_step, b += b_step) {
+    __builtin_prefetch(a + kPrefetch * a_step);
+    if constexpr (sizeof(C) == 8) __builtin_prefetch(a + kPrefetch * a_step + 8);
     const V b0 = hn::LoadU(d, b);
     const V b1 = hn::LoadU(d, b + kLanes);
 #pragma GCC unroll 16
@@ -137,11 +145,20 @@ void pack_a(const T* a, std::int64_t a_row, std::int64_t a_col, std::int64_t row
             C* to) {
   for (std::int64_t i0 = 0; i0 < rows; i0 += kTileRows, a += kTileRows * a_row) {
     const std::int64_t height = std::min<std::int64_t>(kTileRows, rows - i0);
-    if (height == kTileRows) {
-      for (std::int64_t p = 0; p < k; ++p, to += kTileRows) {
-        const T* from = a + p * a_col;
-        for (int i = 0; i < kTileRows; ++i) to[i] = static_cast<C>(from[i * a_row]);
+    if (a_col == 1) {  // along rows: a column at a time would read from as many pages as rows
+      for (std::int64_t i = 0; i < height; ++i) {
+        const T* from = a + i * a_row;
+        C* at = to + i;
+        std::int64_t p = 0;
+        for (; p + 4 <= k; p += 4, at += 4 * height) {
+          at[0] = static_cast<C>(from[p]);
+          at[height] = static_cast<C>(from[p + 1]);
+          at[2 * height] = static_cast<C>(from[p + 2]);
+          at[3 * height] = static_cast<C>(from[p + 3]);
+        }
+        for (; p < k; ++p, at += height) *at = static_cast<C>(from[p]);
       }
+      to += height * k;
     } else {
       for (std::int64_t p = 0; p < k; ++p) {
         const T* from = a + p * a_col;
@@ -196,6 +213,7 @@ void multiply(const Gemm<T>& g, C* pack_to_a, C* pack_to_b, C* held_c) {
   constexpr bool kHoldsC = !std::is_same_v<T, C>;
   constexpr std::int64_t kRows = Blocks<C>::kRows / kMaxTileRows * kTileRows;
   constexpr std::int64_t kColumns = Blocks<C>::kColumns;
+  constexpr std::int64_t kDepth = Blocks<C>::kDepth;
   const std::int64_t outer = kHoldsC ? kTileRows16 : g.m;
   for (std::int64_t i0 = 0; i0 < g.m; i0 += outer) {
     const std::int64_t m = std::min(outer, g.m - i0);
@@ -209,8 +227,8 @@ void multiply(const Gemm<T>& g, C* pack_to_a, C* pack_to_b, C* held_c) {
       } else {
         c = g.c + i0 * g.c_row + j0;
       }
-      for (std::int64_t p0 = 0; p0 < g.k; p0 += kBlockK) {
-        const std::int64_t k = std::min(kBlockK, g.k - p0);
+      for (std::int64_t p0 = 0; p0 < g.k; p0 += kDepth) {
+        const std::int64_t k = std::min(kDepth, g.k - p0);
         pack_b(g.b + p0 * g.b_row + j0 * g.b_col, g.b_row, g.b_col, k, n, pack_to_b);
         for (std::int64_t i = 0; i < m; i += kRows) {
           const std::int64_t rows = std::min(kRows, m - i);
