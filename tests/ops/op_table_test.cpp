@@ -1,4 +1,4 @@
-// Everything that is checked of every case of the op table.
+// Everything that is checked of every case of the op table, on the CPU and on a simulated GPU.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,19 +6,33 @@
 #include <set>
 
 #include "ops/op_case.h"
+#include "plimsoll/device.h"
 #include "plimsoll/error.h"
 #include "plimsoll/gradient_tape.h"
 #include "plimsoll/ops.h"
-#include "runtime/context.h"
+#include "plimsoll/settings.h"
 #include "runtime/dispatch.h"
 #include "runtime/kernel_cache.h"
+#include "runtime/placement.h"
 #include "tensor/tensor_impl.h"
 
 namespace plimsoll::testing_ops {
 namespace {
 
-class OpTableTest : public testing::TestWithParam<OpCase> {
+struct DeviceCase : OpCase {
+  const char* device;
+};
+
+std::vector<DeviceCase> cases_on(const char* device) {
+  std::vector<DeviceCase> cases;
+  for (const OpCase& c : all_cases()) cases.push_back({c, device});
+  return cases;
+}
+
+class OpTableTest : public testing::TestWithParam<DeviceCase> {
  protected:
+  static void SetUpTestSuite() { settings::set("sim_devices", "rtx-3060-12gb"); }
+
   std::vector<Tensor> inputs(DType dtype) const {
     std::vector<Tensor> tensors;
     for (const HostTensor& host : make_inputs(GetParam(), dtype))
@@ -28,10 +42,20 @@ class OpTableTest : public testing::TestWithParam<OpCase> {
   std::vector<Tensor> run(const std::vector<Tensor>& in) const {
     return call_all(GetParam().op, in, GetParam().attrs);
   }
+  // The device under test; everything here runs on it.
+  static Device& own_device() {
+    return *Context::get().find_device(parse_device_spec(GetParam().device));
+  }
+
+ private:
+  const DeviceScope scope_ = device(GetParam().device);
 };
-INSTANTIATE_TEST_SUITE_P(Cpu, OpTableTest, testing::ValuesIn(all_cases()), [](const auto& test) {
+
+std::string case_name(const testing::TestParamInfo<DeviceCase>& test) {
   return std::string(op_name(test.param.op)) + "_" + test.param.name;
-});
+}
+INSTANTIATE_TEST_SUITE_P(Cpu, OpTableTest, testing::ValuesIn(cases_on("/CPU:0")), case_name);
+INSTANTIATE_TEST_SUITE_P(Sim, OpTableTest, testing::ValuesIn(cases_on("/GPU:0")), case_name);
 
 void expect_near(const HostTensor& got, const HostTensor& wanted, double tolerance,
                  const std::string& what) {
@@ -52,6 +76,7 @@ TEST_P(OpTableTest, MatchesReference) {
   for (const DType dtype : GetParam().dtypes) {
     const auto host = make_inputs(GetParam(), dtype);
     const auto out = run(inputs(dtype));
+    for (const Tensor& t : out) ASSERT_EQ(t.device(), own_device().full_name());
     const auto wanted = GetParam().ref({host, GetParam().attrs});
     ASSERT_EQ(out.size(), wanted.size());
     for (std::size_t i = 0; i < out.size(); ++i) {
@@ -108,8 +133,9 @@ TEST_P(OpTableTest, GradientMatchesFiniteDifferences) {
     if (!is_floating(host[i].dtype)) continue;
     const HostTensor got = to_host(gradients[i]);
     ASSERT_EQ(got.shape, host[i].shape);
-    const std::size_t stride =
-        std::max<std::size_t>(1, host[i].values.size() / 24);  // a sample of large inputs
+    // A sample of large inputs; a small one where the kernels are the same.
+    const std::size_t num_samples = own_device().is_host() ? 24 : 6;
+    const std::size_t stride = std::max<std::size_t>(1, host[i].values.size() / num_samples);
     for (std::size_t k = 0; k < host[i].values.size(); k += stride) {
       double sides[2];
       for (int side = 0; side < 2; ++side) {
@@ -143,7 +169,7 @@ TEST_P(OpTableTest, StaysInsideItsOutputsAndScratch) {
     InferCtx ctx{c.op, c.attrs, in_specs, specs};
     op_def(c.op).infer(ctx);
     const KernelCall call{c.op, c.attrs, in_specs, specs.all()};
-    const PreparedKernel kernel = find_kernel(Context::get().cpu().kernels(), call);
+    const PreparedKernel kernel = find_kernel(own_device().kernels(), call);
     std::vector<std::vector<unsigned char>> memory;
     std::vector<std::pair<unsigned char*, std::size_t>> guarded;
     const auto guard = [&](std::uint64_t nbytes) {
@@ -187,7 +213,7 @@ TEST_P(OpTableTest, MayOverwriteWhatItSays) {
     }
     const TensorSpec out_spec{wanted[0].dtype(), wanted[0].shape()};
     const KernelCall call{c.op, c.attrs, specs, {&out_spec, 1}};
-    const PreparedKernel kernel = find_kernel(Context::get().cpu().kernels(), call);
+    const PreparedKernel kernel = find_kernel(own_device().kernels(), call);
     if (kernel.scratch_bytes()) continue;
     kernel.run({call, in, {&in[over], 1}, {}, kernel.state()}).throw_if_error("test");
     EXPECT_EQ(to_host(tensors[over]).values, to_host(wanted[0]).values) << "over input " << over;
@@ -197,7 +223,7 @@ TEST_P(OpTableTest, MayOverwriteWhatItSays) {
 // P3: memory that ends at any of the call's reservations is an error, and nothing has changed.
 TEST_P(OpTableTest, OutOfMemoryChangesNothing) {
   const auto in = inputs(GetParam().dtypes[0]);
-  memory::Budget budget = Context::get().cpu().budget();
+  memory::Budget budget = own_device().budget();
   const std::uint64_t limit = budget.limit();
   run(in);  // kernels are prepared and cached
   budget.reset_peak();
