@@ -1,5 +1,7 @@
 // Pooling over images in NHWC, vectorised over channels. NCHW is the same with each plane as an
 // image of one channel.
+#include <limits>
+
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/types.h"
@@ -86,12 +88,22 @@ void max_forward(const PoolShape& s, const T* in, T* out) noexcept {
   });
 }
 
-// Calls f(output index, pixel of the maximum by channel, first channel, count) for every window of
-// an image; of equal values the first counts.
-template <class T, class F>
+// Keeps the larger values and where they were; of equal ones the first.
+template <class T, class C, class Place>
+void keep_larger(const T* from, std::int64_t count, Place here, C* best, Place* place) noexcept {
+  for (std::int64_t c = 0; c < count; ++c) {
+    const C value = static_cast<C>(from[c]);
+    const bool wins = (value > best[c]) | ((value != value) & (best[c] == best[c]));
+    best[c] = wins ? value : best[c];
+    place[c] = wins ? here : place[c];
+  }
+}
+
+// Calls f(index in the output, index in the image) for the maximum of every window of an image, for
+// some channels. Places are pixels after the first of the window.
+template <class T, class Place, class F>
 void for_each_max(const PoolShape& s, const T* image, std::int64_t c0, F&& f) noexcept {
   using C = compute_t<T>;
-  using Place = std::conditional_t<sizeof(C) == 8, std::int64_t, std::int32_t>;
   C best[kChannels];
   Place place[kChannels];
   const std::int64_t count = std::min(kChannels, s.c - c0);
@@ -99,25 +111,31 @@ void for_each_max(const PoolShape& s, const T* image, std::int64_t c0, F&& f) no
     const Range ys = window_of(s.h, oy);
     for (std::int64_t ox = 0; ox < s.w.out; ++ox) {
       const Range xs = window_of(s.w, ox);
-      bool is_first = true;
-      for (std::int64_t y = ys.begin; y < ys.end; ++y) {
-        for (std::int64_t x = xs.begin; x < xs.end; ++x, is_first = false) {
-          const Place here = static_cast<Place>((y - ys.begin) * s.w.size + x - xs.begin);
-          const T* from = image + (y * s.w.in + x) * s.c + c0;
-          for (std::int64_t c = 0; c < count; ++c) {
-            const C value = static_cast<C>(from[c]);
-            const bool wins = is_first || (is_larger(value, best[c]) && best[c] == best[c]);
-            best[c] = wins ? value : best[c];
-            place[c] = wins ? here : place[c];
-          }
+      const std::int64_t start = (ys.begin * s.w.in + xs.begin) * s.c + c0;
+      const T* first = image + start;
+      for (std::int64_t c = 0; c < count; ++c) best[c] = static_cast<C>(first[c]);
+      std::fill_n(place, count, Place(0));
+      for (std::int64_t y = 0; y < ys.end - ys.begin; ++y) {
+        for (std::int64_t x = 0; x < xs.end - xs.begin; ++x) {
+          const std::int64_t here = y * s.w.in + x;
+          keep_larger(first + here * s.c, count, static_cast<Place>(here), best, place);
         }
       }
-      for (std::int64_t c = 0; c < count; ++c) {
-        const std::int64_t y = ys.begin + place[c] / s.w.size;
-        const std::int64_t x = xs.begin + place[c] % s.w.size;
-        f((oy * s.w.out + ox) * s.c + c0 + c, (y * s.w.in + x) * s.c + c0 + c);
-      }
+      const std::int64_t out_at = (oy * s.w.out + ox) * s.c + c0;
+      for (std::int64_t c = 0; c < count; ++c)
+        f(out_at + c, start + c + static_cast<std::int64_t>(place[c]) * s.c);
     }
+  }
+}
+
+// With places as narrow as the values, so that both fill a register alike.
+template <class T, class F>
+void for_each_max(const PoolShape& s, const T* image, std::int64_t c0, F&& f) noexcept {
+  const bool is_far = s.h.size > std::numeric_limits<std::int32_t>::max() / s.w.in;
+  if (sizeof(compute_t<T>) == 8 || is_far) {
+    for_each_max<T, std::int64_t>(s, image, c0, f);
+  } else {
+    for_each_max<T, std::int32_t>(s, image, c0, f);
   }
 }
 
@@ -138,6 +156,7 @@ void max_grad(const PoolShape& s, const T* in, const T* dout, T* din) noexcept {
   parallel_for(s.n * in_size, 65536, [&](std::int64_t begin, std::int64_t end) {
     std::fill(din + begin, din + end, T(0));
   });
+  if (in_size == 0 || out_size == 0) return;
   using C = compute_t<T>;
   for_each_slice(s, [&](std::int64_t n, std::int64_t c0) {
     T* to = din + n * in_size;
@@ -151,6 +170,7 @@ void max_grad(const PoolShape& s, const T* in, const T* dout, T* din) noexcept {
 template <class T>
 void max_grad_grad(const PoolShape& s, const T* in, const T* picked, T* out) noexcept {
   const std::int64_t in_size = s.h.in * s.w.in * s.c, out_size = s.h.out * s.w.out * s.c;
+  if (in_size == 0 || out_size == 0) return;
   for_each_slice(s, [&](std::int64_t n, std::int64_t c0) {
     for_each_max(s, in + n * in_size, c0, [&](std::int64_t out_at, std::int64_t in_at) {
       out[n * out_size + out_at] = picked[n * in_size + in_at];
