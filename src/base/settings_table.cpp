@@ -10,7 +10,9 @@ constexpr Row kRows[] = {
      .variable = "PLIMSOLL_BUDGET",
      .type = Type::kBytes,
      .min = 1,
-     .doc = "Limit for everything the process holds, on all devices together. Not used yet."},
+     .doc =
+         "Limit for the host's memory that the process holds: CPUs, staging, caches, and GPUs that "
+         "share it. Read when the runtime starts; `memory::set_budget` changes it later."},
     {.name = "cpu_limit",
      .variable = "PLIMSOLL_CPU_LIMIT",
      .type = Type::kBytes,
@@ -18,25 +20,29 @@ constexpr Row kRows[] = {
      .tensorflow = {{{.name = "TF_CPU_ALLOCATOR_MEM_LIMIT", .replaced = false},
                      {.name = "TF_CPU_BFC_MEM_LIMIT_IN_MB", .unit = kMiB},
                      {.name = "TF_MKL_ALLOC_MAX_BYTES"}}},
-     .doc = "Limit of the CPU. Not used yet."},
+     .doc =
+         "Limit of the CPU; where it is not set, 90 % of what the machine has left. Read when the "
+         "runtime starts."},
     {.name = "staging_limit",
      .variable = "PLIMSOLL_STAGING_LIMIT",
      .type = Type::kBytes,
      .min = 1,
      .tensorflow = {{{.name = "TF_GPU_HOST_MEM_LIMIT_IN_MB", .unit = kMiB}}},
-     .doc = "Limit of the pinned host memory through which copies to and from a GPU go. Not used "
-            "yet."},
+     .doc =
+         "Limit of the host memory through which copies to and from a GPU go; where it is not set, "
+         "4 MiB."},
     {.name = "gpu_growth",
      .variable = "PLIMSOLL_GPU_GROWTH",
      .type = Type::kBool,
      .default_text = "on",
      .tensorflow = {{{.name = "TF_FORCE_GPU_ALLOW_GROWTH"}}},
-     .doc = "On: a GPU's memory is taken as it is needed. Off: the whole limit is committed when "
-            "the device is first used. Not used yet."},
+     .doc = "On: a GPU's memory is taken as it is needed. Off: the whole limit is taken when the "
+            "runtime starts. `config::set_memory_growth` says it per device."},
     {.name = "sim_devices",
      .variable = "PLIMSOLL_SIM_DEVICES",
      .type = Type::kList,
-     .doc = "Profiles of simulated devices, in order, separated by commas. Not used yet."},
+     .doc =
+         "Profiles of simulated GPUs, in order, separated by commas; docs/devices.md lists them."},
     {.name = "warm_ms",
      .variable = "PLIMSOLL_WARM_MS",
      .type = Type::kInt,

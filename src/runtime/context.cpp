@@ -16,7 +16,7 @@ namespace {
 using memory::Budget;
 using memory::kNoLimit;
 
-constexpr std::uint64_t kDefaultStaging = 64_MiB;
+constexpr std::uint64_t kDefaultStaging = 4_MiB;  // one piece of a copy
 
 struct Limit {
   std::uint64_t bytes = kNoLimit;

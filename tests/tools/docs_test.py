@@ -24,13 +24,21 @@ def contains(whole, part):
 
 
 class DocsTest(unittest.TestCase):
-    def test_programs_in_the_readme_stand_in_examples(self):
+    def test_programs_in_the_pages_stand_in_examples(self):
         examples = [lines_of(file.read_text(encoding="utf-8"))
                     for file in (ROOT / "examples").glob("*.cpp")]
-        for block in re.findall(r"```cpp\n(.*?)```", read("README.md"), re.DOTALL):
-            with self.subTest(block):
-                self.assertTrue(any(contains(file, lines_of(block)) for file in examples),
-                                "this program of README.md is in no file of examples/")
+        for page in ["README.md", "docs/devices.md"]:
+            for block in re.findall(r"```cpp\n(.*?)```", read(page), re.DOTALL):
+                with self.subTest(page=page, block=block):
+                    self.assertTrue(any(contains(file, lines_of(block)) for file in examples),
+                                    "this program is in no file of examples/")
+
+    def test_the_devices_page_lists_the_profiles(self):
+        rows = re.findall(r'PLIMSOLL_PROFILE\(\s*"([^"]+)",\s*"[^"]+",\s*(\d+),',
+                          read("src/backend/sim/profiles.def"))
+        self.assertTrue(rows)
+        listed = re.findall(r"^\| `([^`]+)` \| ([\d,]+) MiB \|", read("docs/devices.md"), re.MULTILINE)
+        self.assertEqual(listed, [(name, f"{int(mib):,}") for name, mib in rows])
 
     def test_links_lead_somewhere(self):
         for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
