@@ -72,6 +72,7 @@ Tensor strided_slice(const Tensor& input, const std::vector<std::int64_t>& begin
 struct Index {
   enum class Kind { kAt, kRange, kEllipsis, kNewAxis };
 
+  Index() noexcept = default;  // the whole dimension
   Index(int at) noexcept : Index(static_cast<std::int64_t>(at)) {}
   Index(std::int64_t at) noexcept : kind(Kind::kAt), begin(at) {}
   Index(std::optional<std::int64_t> first, std::optional<std::int64_t> last,

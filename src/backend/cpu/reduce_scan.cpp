@@ -1,5 +1,5 @@
 // Along one axis: positions of extremes, running sums and products, the largest elements.
-#include <cmath>
+#include <bit>
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/parallel.h"
@@ -37,6 +37,40 @@ struct AxisView {
   }
 };
 
+// Along the last dimension: the best of a block first, its place only if it is the best so far.
+template <bool kMax, class T>
+std::int64_t arg_of_row(const T* x, std::int64_t n) noexcept {
+  using C = compute_t<T>;
+  constexpr std::int64_t kBlock = 256;
+  std::int64_t place = 0;
+  while (place < n && !(x[place] == x[place])) ++place;  // over nans
+  if (place == n) return 0;
+  C best = static_cast<C>(x[place]);
+  for (std::int64_t begin = place + 1; begin < n; begin += kBlock) {
+    const std::int64_t end = std::min(begin + kBlock, n);
+    C lanes[8];
+    std::fill(lanes, lanes + 8, best);
+    std::int64_t i = begin;
+    for (; i + 8 <= end; i += 8) {
+      for (int l = 0; l < 8; ++l) {
+        const C value = static_cast<C>(x[i + l]);
+        lanes[l] = (kMax ? value > lanes[l] : value < lanes[l]) ? value : lanes[l];
+      }
+    }
+    C found = best;
+    for (; i < end; ++i) {
+      const C value = static_cast<C>(x[i]);
+      found = (kMax ? value > found : value < found) ? value : found;
+    }
+    for (const C lane : lanes) found = (kMax ? lane > found : lane < found) ? lane : found;
+    if (found == best) continue;
+    best = found;
+    place = begin;
+    while (static_cast<C>(x[place]) != best) ++place;
+  }
+  return place;
+}
+
 // The first of equals; a nan only where there is nothing else.
 template <bool kMax, class T, class Out>
 void arg_typed(const RunArgs& args) noexcept {
@@ -44,6 +78,12 @@ void arg_typed(const RunArgs& args) noexcept {
   const AxisView view(args.call.in[0].shape, args.attrs()[attr::ArgMax::axis].as_int());
   const T* in = args.in[0].as<const T>();
   Out* out = args.out[0].as<Out>();
+  if (view.inner == 1) {
+    view.for_each_block([&](std::int64_t row, std::int64_t, std::int64_t) {
+      out[row] = static_cast<Out>(arg_of_row<kMax>(in + row * view.n, view.n));
+    });
+    return;
+  }
   view.for_each_block([&](std::int64_t row, std::int64_t column, std::int64_t width) {
     C best[kColumns];
     const T* from = in + row * view.n * view.inner + column;
@@ -143,7 +183,37 @@ Status run_recurrence(const RunArgs& args) noexcept {
   return {};
 }
 
-// How many rows are sorted at once; each has its own list of positions.
+// An element as unsigned bits that sort as the elements should, with its place: ties are then
+// decided by it, and nothing is looked up while sorting.
+template <class Bits>
+struct Place {
+  Bits key;
+  std::int32_t at;
+  friend bool operator<(const Place& a, const Place& b) noexcept {
+    return a.key != b.key ? a.key < b.key : a.at < b.at;
+  }
+};
+
+template <class T>
+auto sort_key(T value, bool largest) noexcept {
+  using C = compute_t<T>;
+  using Bits = std::conditional_t<sizeof(C) == 8, std::uint64_t, std::uint32_t>;
+  constexpr Bits kTop = Bits{1} << (8 * sizeof(Bits) - 1);
+  const C x = static_cast<C>(value);
+  Bits bits;
+  if constexpr (std::is_floating_point_v<C>) {
+    if (x != x) return static_cast<Bits>(~Bits{0});  // nans are last
+    bits = std::bit_cast<Bits>(x + C{0});            // of both zeros, the positive one
+    bits = bits & kTop ? ~bits : bits | kTop;
+  } else {
+    bits = static_cast<Bits>(static_cast<std::int64_t>(x)) ^ kTop;
+  }
+  return largest ? static_cast<Bits>(~bits) : bits;
+}
+template <class T>
+using PlaceOf = Place<decltype(sort_key(T{}, true))>;
+
+// How many rows are sorted at once; each has its own list of places.
 struct TopKPlan final : KernelState {
   std::int64_t parts = 1;
 };
@@ -155,13 +225,28 @@ KernelStatePtr prepare_top_k(const KernelCall& call, ScratchBook& book) {
   const std::int64_t rows = n ? in.num_elements() / n : 0;
   plan->parts = std::clamp<std::int64_t>(std::min<std::int64_t>(rows, in.num_elements() / 4096), 1,
                                          omp_get_max_threads());
-  book.book(static_cast<std::uint64_t>(plan->parts * n) * sizeof(std::int32_t));
+  const std::size_t place = dtype_size(call.in[0].dtype) == 8 ? sizeof(Place<std::uint64_t>)
+                                                              : sizeof(Place<std::uint32_t>);
+  book.book(static_cast<std::uint64_t>(plan->parts * n) * place);
   return plan;
+}
+
+// The first k places of a row, in order.
+template <class T>
+void top_places(const T* in, std::int64_t n, std::int64_t k, bool largest, bool sorted,
+                PlaceOf<T>* places) noexcept {
+  for (std::int64_t i = 0; i < n; ++i)
+    places[i] = {sort_key(in[i], largest), static_cast<std::int32_t>(i)};
+  if (k < n) std::nth_element(places, places + k - 1, places + n);
+  if (sorted) {
+    std::sort(places, places + k);
+  } else {
+    std::sort(places, places + k, [](const auto& a, const auto& b) { return a.at < b.at; });
+  }
 }
 
 template <class T>
 void top_k_typed(const RunArgs& args) noexcept {
-  using C = compute_t<T>;
   const Shape& shape = args.call.in[0].shape;
   const std::int64_t n = shape.dim(shape.rank() - 1);
   const std::int64_t k = args.attrs()[attr::TopK::k].as_int();
@@ -172,27 +257,14 @@ void top_k_typed(const RunArgs& args) noexcept {
   const std::int64_t parts = static_cast<const TopKPlan&>(*args.state).parts;
   parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t part = first; part < last; ++part) {
-      std::int32_t* order = args.scratch[0].as<std::int32_t>() + part * n;
+      PlaceOf<T>* places = args.scratch[0].as<PlaceOf<T>>() + part * n;
       for (std::int64_t row = rows * part / parts; row < rows * (part + 1) / parts; ++row) {
         const T* in = args.in[0].as<const T>() + row * n;
-        for (std::int64_t i = 0; i < n; ++i) order[i] = static_cast<std::int32_t>(i);
-        // A total order: nans are last, equals stay in their order.
-        const auto goes_before = [&](std::int32_t a, std::int32_t b) {
-          const C x = static_cast<C>(in[a]), y = static_cast<C>(in[b]);
-          const bool x_is_nan = x != x, y_is_nan = y != y;
-          if (x_is_nan || y_is_nan) return x_is_nan == y_is_nan ? a < b : y_is_nan;
-          if (x != y) return largest ? x > y : x < y;
-          return a < b;
-        };
-        if (k < n) std::nth_element(order, order + k - 1, order + n, goes_before);
-        if (sorted) {
-          std::sort(order, order + k, goes_before);
-        } else {
-          std::sort(order, order + k);
+        top_places(in, n, k, largest, sorted, places);
+        for (std::int64_t i = 0; i < k; ++i) {
+          args.out[0].as<T>()[row * k + i] = in[places[i].at];
+          args.out[1].as<std::int32_t>()[row * k + i] = places[i].at;
         }
-        T* values = args.out[0].as<T>() + row * k;
-        for (std::int64_t i = 0; i < k; ++i) values[i] = in[order[i]];
-        std::copy(order, order + k, args.out[1].as<std::int32_t>() + row * k);
       }
     }
   });

@@ -141,13 +141,45 @@ Status run_strided_slice_grad(const RunArgs& args) noexcept {
   return {};
 }
 
+// Writes `value` where nothing is copied to: before and after along each dimension, inside of what
+// the dimensions before it take.
+template <class T>
+void fill_sides(const RunArgs& args, T value) noexcept {
+  const Ints before = args.attrs()[attr::Pad::before].as_ints();
+  const Shape& in = args.call.in[0].shape;
+  const Shape& out = args.call.out[0].shape;
+  const auto strides = dense_strides(out);
+  for (int axis = 0; axis < in.rank(); ++axis) {
+    for (const bool is_after : {false, true}) {
+      StridedCopy copy;
+      std::int64_t offset = 0;
+      for (int i = in.rank() - 1; i >= 0; --i) {
+        const auto k = static_cast<std::size_t>(i);
+        const std::int64_t end = before[k] + in.dim(i);
+        const std::int64_t begin = i > axis ? 0 : i < axis ? before[k] : is_after ? end : 0;
+        const std::int64_t size = i > axis   ? out.dim(i)
+                                  : i < axis ? in.dim(i)
+                                  : is_after ? out.dim(i) - end
+                                             : before[k];
+        copy.add(size, 0, strides[k]);
+        offset += begin * strides[k];
+      }
+      copy.run(&value, args.out[0].as<T>() + offset, sizeof(T));
+    }
+  }
+}
+
 Status run_pad(const RunArgs& args) noexcept {
   const Ints before = args.attrs()[attr::Pad::before].as_ints();
   const Shape& in = args.call.in[0].shape;
   Segments segments;
   for (int i = 0; i < in.rank(); ++i)
     segments.add(i, {.count = in.dim(i), .out_begin = before[static_cast<std::size_t>(i)]});
-  fill_out(args, args.attrs()[attr::Pad::value].as_float());
+  visit_dtype(args.call.in[0].dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const double value = args.attrs()[attr::Pad::value].as_float();
+    fill_sides(args, static_cast<T>(static_cast<compute_t<T>>(value)));
+  });
   copy_blocks(args, segments);
   return {};
 }

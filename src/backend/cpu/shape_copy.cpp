@@ -29,6 +29,7 @@ void StridedCopy::add(std::int64_t dim, std::int64_t in_stride, std::int64_t out
 struct CopyLoops {
   static constexpr std::int64_t kGrain = 32768;  // elements that are worth a thread
   static constexpr int kTile = 16;               // elements of a side
+  static constexpr int kPanel = 64;              // rows done together: few pages are open at once
 
   const StridedCopy& copy;
   int inner;                                       // dimension that a row or tile runs along
@@ -97,6 +98,13 @@ struct CopyLoops {
     const std::int64_t in_step = copy.in_strides_[0], out_step = copy.out_strides_[0];
     const std::int64_t out_row = copy.out_strides_[second_at];
     T held[kTile][kTile];
+    if (rows == kTile && columns == kTile && out_step == 1) {  // the same, in numbers known before
+      for (int c = 0; c < kTile; ++c) std::memcpy(held[c], in + c * in_step, sizeof(held[c]));
+      for (int r = 0; r < kTile; ++r) {
+        for (int c = 0; c < kTile; ++c) Op::one(held[c][r], out[r * out_row + c]);
+      }
+      return;
+    }
     for (std::int64_t c = 0; c < columns; ++c) {
       const T* from = in + c * in_step;
       for (std::int64_t r = 0; r < rows; ++r) held[c][r] = from[r];
@@ -111,18 +119,21 @@ struct CopyLoops {
   void tiles(const T* in, T* out) const noexcept {
     const auto second_at = static_cast<std::size_t>(second);
     const std::int64_t rows = copy.dims_[second_at], columns = copy.dims_[0];
-    const std::int64_t row_tiles = (rows + kTile - 1) / kTile;
-    const std::int64_t units = copy.count_ / (rows * columns) * row_tiles;
-    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (kTile * columns));
+    const std::int64_t panels = (rows + kPanel - 1) / kPanel;
+    const std::int64_t units = copy.count_ / (rows * columns) * panels;
+    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (kPanel * columns));
     parallel_for(units, grain, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t unit = begin; unit < end; ++unit) {
-        const std::int64_t first = unit % row_tiles * kTile;
-        walk(unit / row_tiles, unit / row_tiles + 1, [&](std::int64_t from, std::int64_t to) {
-          const std::int64_t height = std::min<std::int64_t>(kTile, rows - first);
+        const std::int64_t first = unit % panels * kPanel;
+        const std::int64_t last = std::min<std::int64_t>(first + kPanel, rows);
+        walk(unit / panels, unit / panels + 1, [&](std::int64_t from, std::int64_t to) {
           for (std::int64_t c = 0; c < columns; c += kTile) {
-            tile<T, Op>(in + from + first + c * copy.in_strides_[0],
-                        out + to + first * copy.out_strides_[second_at] + c * copy.out_strides_[0],
-                        height, std::min<std::int64_t>(kTile, columns - c));
+            for (std::int64_t r = first; r < last; r += kTile) {
+              tile<T, Op>(in + from + r + c * copy.in_strides_[0],
+                          out + to + r * copy.out_strides_[second_at] + c * copy.out_strides_[0],
+                          std::min<std::int64_t>(kTile, last - r),
+                          std::min<std::int64_t>(kTile, columns - c));
+            }
           }
         });
       }

@@ -1,0 +1,143 @@
+// Functions of the shape and gather families that are made of several ops.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "plimsoll/error.h"
+#include "plimsoll/gradient_tape.h"
+#include "plimsoll/ops.h"
+#include "tensor/tensor_impl.h"
+
+namespace plimsoll {
+namespace {
+
+using Floats = std::vector<float>;
+using Ints = std::vector<std::int32_t>;
+
+Tensor counted(const Shape& shape) {
+  return reshape(range(0.0, static_cast<double>(shape.num_elements())), shape.dims());
+}
+Floats floats(const Tensor& t) {
+  return t.to_vector<float>();
+}
+
+TEST(ShapeApiTest, ViewsShareTheBuffer) {
+  const Tensor x = counted({2, 3});
+  for (const Tensor& view : {reshape(x, {3, -1}), expand_dims(x, -1), squeeze(expand_dims(x, 0)),
+                             getitem(x, {newaxis, ellipsis}), stop_gradient(x)}) {
+    EXPECT_EQ(view.impl()->buffer.get(), x.impl()->buffer.get());
+  }
+  EXPECT_EQ(expand_dims(x, -1).shape(), Shape({2, 3, 1}));
+  EXPECT_EQ(getitem(x, {newaxis, ellipsis}).shape(), Shape({1, 2, 3}));
+  EXPECT_EQ(squeeze(ones({1, 2, 1}), {-1}).shape(), Shape({1, 2}));
+}
+
+TEST(ShapeApiTest, GetitemReadsAsPython) {
+  const Tensor x = counted({3, 4});
+  EXPECT_EQ(floats(getitem(x, {1})), Floats({4, 5, 6, 7}));
+  EXPECT_EQ(floats(getitem(x, {-1, -1})), Floats({11}));
+  EXPECT_EQ(floats(getitem(x, {{}, {1, 3}})), Floats({1, 2, 5, 6, 9, 10}));
+  EXPECT_EQ(floats(getitem(x, {{{}, {}, -2}, 0})), Floats({8, 0}));
+  EXPECT_EQ(floats(getitem(x, {ellipsis, {-2, {}}})), Floats({2, 3, 6, 7, 10, 11}));
+  EXPECT_EQ(getitem(x, {{2, 1}}).shape(), Shape({0, 4}));
+  EXPECT_EQ(getitem(x, {{{}, 1}, newaxis, {{}, {}, 3}}).shape(), Shape({1, 1, 2}));
+  EXPECT_EQ(floats(slice(x, {1, 2}, {-1, 1})), Floats({6, 10}));
+}
+
+TEST(ShapeApiTest, SplitTakesAnyNumberOfSizes) {
+  const Tensor x = counted({40});
+  std::vector<std::int64_t> sizes(20, 1);
+  sizes.push_back(-1);
+  const auto parts = split(x, sizes);
+  ASSERT_EQ(parts.size(), 21U);
+  EXPECT_EQ(floats(parts[19]), Floats({19}));
+  EXPECT_EQ(parts[20].shape(), Shape({20}));
+  EXPECT_EQ(floats(concat(parts, 0)), floats(x));
+  EXPECT_EQ(floats(stack(unstack(counted({2, 3}), {}, 1), 1)), floats(counted({2, 3})));
+  EXPECT_TRUE(unstack(zeros({0, 2})).empty());
+}
+
+TEST(ShapeApiTest, RepeatMeshgridAndMasks) {
+  EXPECT_EQ(floats(repeat(counted({2, 2}), {1, 2}, 0)), Floats({0, 1, 2, 3, 2, 3}));
+  EXPECT_EQ(floats(repeat(counted({2}), 3)), Floats({0, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(floats(repeat(ones({1, 1, 1, 1, 1, 1, 1, 2}), 2, -1)), Floats(4, 1));
+  const auto grid = meshgrid({counted({2}), counted({3})});
+  EXPECT_EQ(grid[0].shape(), Shape({3, 2}));
+  EXPECT_EQ(floats(grid[1]), Floats({0, 0, 1, 1, 2, 2}));
+  EXPECT_EQ(sequence_mask(constant({1, 3})).to_vector<bool>(),
+            std::vector<bool>({true, false, false, true, true, true}));
+  EXPECT_EQ(sequence_mask(zeros({0}, int32)).shape(), Shape({0, 0}));
+}
+
+TEST(ShapeApiTest, SpaceToDepthAndBack) {
+  const Tensor x = counted({1, 4, 2, 3});
+  const Tensor deep = nn::space_to_depth(x, 2);
+  EXPECT_EQ(deep.shape(), Shape({1, 2, 1, 12}));
+  EXPECT_EQ(floats(nn::depth_to_space(deep, 2)), floats(x));
+}
+
+TEST(ShapeApiTest, GatherNdWithBatches) {
+  const Tensor x = counted({2, 3});
+  EXPECT_EQ(floats(gather_nd(x, constant({2, 0}, {2, 1}), 1)), Floats({2, 3}));
+  EXPECT_EQ(floats(gather(x, constant({2, 0, 1, 1}, {2, 2}), {}, 1)), Floats({2, 0, 4, 4}));
+}
+
+TEST(ShapeApiTest, StringsStandOnTheHost) {
+  const Tensor names = constant({std::string("a"), std::string("bc")}, {2, 1});
+  EXPECT_EQ(names.dtype(), string);
+  EXPECT_EQ(reshape(names, {2}).to_vector<std::string>(), std::vector<std::string>({"a", "bc"}));
+  EXPECT_EQ(constant(std::string("x")).item<std::string>(), "x");
+  EXPECT_EQ(fill({3}, std::string("y")).to_vector<std::string>()[2], "y");
+  EXPECT_THROW(transpose(names), UnimplementedError);
+}
+
+TEST(ShapeApiTest, ShapesAsTensors) {
+  const Tensor x = zeros({2, 3});
+  EXPECT_EQ(shape(x).to_vector<std::int32_t>(), Ints({2, 3}));
+  EXPECT_EQ(size(x, int64).item<std::int64_t>(), 6);
+  EXPECT_EQ(rank(x).item<std::int32_t>(), 2);
+  EXPECT_EQ(range(3, 0, -2).to_vector<std::int32_t>(), Ints({3, 1}));
+  EXPECT_EQ(range(std::int64_t{5}, 5, 1).num_elements(), 0);
+}
+
+TEST(ReduceApiTest, LogSumExpOfInfinities) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Tensor x = constant<double>({-inf, -inf, 1000, 1000}, {2, 2});
+  const auto y = reduce_logsumexp(x, {1}).to_vector<double>();
+  EXPECT_EQ(y[0], -inf);
+  EXPECT_NEAR(y[1], 1000.6931471805599, 1e-9);
+}
+
+TEST(ReduceApiTest, SortPutsNansLast) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Tensor x = constant<float>({2, nan, 3, 1});
+  EXPECT_EQ(argsort(x).to_vector<std::int32_t>(), Ints({3, 0, 2, 1}));
+  EXPECT_EQ(argsort(x, -1, "DESCENDING").to_vector<std::int32_t>(), Ints({2, 0, 3, 1}));
+  EXPECT_EQ(argmax(x).item<std::int64_t>(), 2);
+  EXPECT_TRUE(std::isnan(reduce_max(x).item<float>()));
+  EXPECT_EQ(floats(sort(constant<float>({3, 1, 2, 4}, {2, 2}), 0)), Floats({2, 1, 3, 4}));
+}
+
+TEST(ReduceApiTest, SmallTypesSumWide) {
+  EXPECT_EQ(static_cast<float>(reduce_mean(fill({100000}, 1, float16)).item<Half>()), 1.0F);
+  EXPECT_EQ(static_cast<float>(reduce_sum(fill({4096}, 0.5, bfloat16)).item<BFloat16>()), 2048.0F);
+  EXPECT_EQ(reduce_mean(fill({300}, 100, int8)).item<std::int8_t>(), 100);
+  EXPECT_EQ(reduce_sum(fill({3}, 100, int8)).item<std::int8_t>(), 44);  // wraps as TensorFlow's
+}
+
+TEST(ReduceApiTest, TiesShareTheGradient) {
+  const Tensor x = constant<float>({1, 3, 3});
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor y = reduce_max(x);
+  EXPECT_EQ(floats(tape.gradient(y, x)), Floats({0, 0.5, 0.5}));
+}
+
+TEST(ReduceApiTest, MomentsOfHalvesAreComputedInFloat) {
+  const auto m = nn::moments(fill({1000}, 256, float16), {0});
+  EXPECT_EQ(static_cast<float>(m.mean.item<Half>()), 256.0F);
+  EXPECT_EQ(static_cast<float>(m.variance.item<Half>()), 0.0F);
+}
+
+}  // namespace
+}  // namespace plimsoll
