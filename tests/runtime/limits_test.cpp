@@ -260,6 +260,30 @@ TEST_F(LimitsTest, RefusedUpdatesChangeNothing) {
   EXPECT_EQ(used(), 4_MiB);
 }
 
+// B1: what no machine has is an error like any other.
+TEST_F(LimitsTest, FourTebibytesAreRefused) {
+  EXPECT_THROW(ones({1 << 20, 1 << 20}), ResourceExhaustedError);
+  const Tensor x = ones({1 << 20, 1}), y = ones({1, 1 << 20});
+  EXPECT_THROW(x + y, ResourceExhaustedError);
+  EXPECT_THROW(matmul(x, y), ResourceExhaustedError);
+  const memory::TagBytes by_tag = memory::stats("CPU:0").by_tag;  // a prepared kernel may stay
+  EXPECT_EQ(by_tag[static_cast<std::size_t>(memory::Tag::kActivations)], 8_MiB);
+  EXPECT_EQ(by_tag[static_cast<std::size_t>(memory::Tag::kWorkspace)], 0U);
+}
+
+// B7: a constant is copied once, to whatever device.
+TEST_F(LimitsTest, ConstantsAreCopiedOnce) {
+  simulate("rtx-3060-12gb");
+  const std::vector<float> values(16 * kMiBFloats, 1.0F);
+  for (const char* name : {"CPU:0", "GPU:0"}) {
+    const auto scope = device(name);
+    const Tensor x = constant(std::span<const float>(values), {16, kMiBFloats});
+    EXPECT_EQ(config::get_memory_info(name).peak, 16_MiB) << name;
+  }
+  // Besides it there is only the piece of staging through which it went to the GPU.
+  EXPECT_LE(memory::stats().peak, 16_MiB + 4_MiB);
+}
+
 // P8: the rows of the report add up to the total, whatever holds memory.
 TEST_F(LimitsTest, ReportAddsUp) {
   simulate("rtx-3060-12gb,jetson-nano-4gb");
