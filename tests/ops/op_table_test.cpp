@@ -29,10 +29,15 @@ std::vector<DeviceCase> cases_on(const char* device) {
   return cases;
 }
 
+// The simulated GPU has to be asked for before any test of the program starts the runtime.
+class SimulatedGpu : public testing::Environment {
+  void SetUp() override { settings::set("sim_devices", "rtx-3060-12gb"); }
+};
+[[maybe_unused]] const auto* const kSimulatedGpu =
+    testing::AddGlobalTestEnvironment(new SimulatedGpu);
+
 class OpTableTest : public testing::TestWithParam<DeviceCase> {
  protected:
-  static void SetUpTestSuite() { settings::set("sim_devices", "rtx-3060-12gb"); }
-
   std::vector<Tensor> inputs(DType dtype) const {
     std::vector<Tensor> tensors;
     for (const HostTensor& host : make_inputs(GetParam(), dtype))
