@@ -31,6 +31,8 @@ class Reclaimer {
   virtual std::uint64_t reclaim_idle(std::uint64_t) noexcept { return 0; }
   // Its lock, which comes before the tree mutex in order; held across fork().
   virtual Mutex& mutex() noexcept = 0;
+  // In the child of a fork, all locks held: the threads that worked for it are gone.
+  virtual void forget_threads() noexcept {}
 };
 
 struct BudgetTree {

@@ -57,7 +57,10 @@ void after_fork(bool is_child) {
     if (is_child) new (&tree->released) std::condition_variable;
   }
   for (const auto& tree : r.held) {
-    for (Reclaimer* reclaimer : tree->reclaimers) reclaimer->mutex().unlock();
+    for (Reclaimer* reclaimer : tree->reclaimers) {
+      if (is_child) reclaimer->forget_threads();
+      reclaimer->mutex().unlock();
+    }
   }
   if (is_child) purger.reset_in_child();
   purger.list_mutex().unlock();

@@ -41,7 +41,7 @@ class HeapImpl final : public Reclaimer {
   const HeapOptions& options() const noexcept { return options_; }
   const SourcePtr& source() const noexcept { return source_; }
   Mutex& mutex() noexcept override { return mutex_; }
-  void forget_purger() noexcept { has_warm_ = false; }  // in the child of a fork
+  void forget_threads() noexcept override { has_warm_ = false; }  // the purger's, or one on its way
 
  private:
   ~HeapImpl() override;

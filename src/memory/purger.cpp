@@ -102,7 +102,6 @@ void Purger::run() noexcept {
 
 void Purger::reset_in_child() noexcept {
   is_running_ = false;
-  for (HeapImpl* heap : heaps_) heap->forget_purger();
   heaps_.clear();
 }
 
