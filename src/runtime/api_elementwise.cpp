@@ -258,6 +258,13 @@ Tensor hard_silu(const Tensor& features) {
 Tensor mish(const Tensor& features) {
   return call(OpId::Mish, {features});
 }
+Tensor crelu(const Tensor& features, std::int64_t axis) {
+  return relu(concat({features, negative(features)}, axis));
+}
+Tensor glu(const Tensor& features, std::int64_t axis) {
+  const auto halves = split(features, 2, axis);
+  return halves[0] * sigmoid(halves[1]);
+}
 }  // namespace nn
 
 }  // namespace plimsoll

@@ -2,8 +2,10 @@
 
 import tensorflow as tf
 
+import tensorflow_math
+
 # Ops without a name in TensorFlow's own API: parts of gradients, which the gradients of the ops that emit them cover.
-INTERNAL = {"StridedSliceGrad", "MirrorPadGrad", "LinearRecurrence", "GatherGrad"}
+INTERNAL = {"StridedSliceGrad", "MirrorPadGrad", "LinearRecurrence", "GatherGrad"} | tensorflow_math.INTERNAL
 
 
 def _axes(attrs):
@@ -43,6 +45,7 @@ def _top_k(attrs, x):
 
 
 OPS = {
+    **tensorflow_math.OPS,
     # create
     "Fill": lambda a: tf.cast(tf.fill(a["shape"], a["value"]), a["dtype"]),
     "Range": lambda a: tf.range(a["size"], dtype=a["dtype"]) * tf.cast(_step(a)[1], a["dtype"]) + tf.cast(_step(a)[0], a["dtype"]),

@@ -146,6 +146,10 @@ inline Tensor swish(const Tensor& features, double beta = 1.0) {
 Tensor hard_sigmoid(const Tensor& features);
 Tensor hard_silu(const Tensor& features);
 Tensor mish(const Tensor& features);
+// relu of the features and of their negatives, side by side.
+Tensor crelu(const Tensor& features, std::int64_t axis = -1);
+// The first half along the axis, times the sigmoid of the second.
+Tensor glu(const Tensor& features, std::int64_t axis = -1);
 }  // namespace nn
 
 inline Tensor operator+(const Tensor& x, const Tensor& y) {

@@ -1,6 +1,70 @@
-// Random numbers.
+// Random numbers: Philox4x32-10, the same at any number of threads.
+//
+// What equals TensorFlow: stateless_uniform to the bit, for every type; the
+// other stateless ones to rounding (a few units in the last place of their
+// logarithms and sines). After set_seed, the stateful ones likewise, in the
+// order of calls in which eager TensorFlow makes them, with and without a seed
+// of their own.
 #pragma once
+
+#include <optional>
+#include <vector>
 
 #include "plimsoll/tensor.h"
 
-namespace plimsoll {}  // namespace plimsoll
+namespace plimsoll {
+namespace random {
+
+// Begins all sequences anew.
+void set_seed(std::int64_t seed);
+
+using OpSeed = std::optional<std::int64_t>;
+
+// memory: 1x the result for all of these.
+// Floats in [minval, maxval), by default [0, 1); int32 and int64 need a maxval.
+Tensor uniform(const Shape& shape, double minval = 0, std::optional<double> maxval = {},
+               DType dtype = float32, OpSeed seed = {});
+Tensor normal(const Shape& shape, double mean = 0, double stddev = 1, DType dtype = float32,
+              OpSeed seed = {});
+// Without what is more than 2 standard deviations from the mean.
+Tensor truncated_normal(const Shape& shape, double mean = 0, double stddev = 1,
+                        DType dtype = float32, OpSeed seed = {});
+// Along the first axis.
+Tensor shuffle(const Tensor& value, OpSeed seed = {});
+
+// Two numbers that say which sequence: {1, 2}, or a tensor of two int32 or
+// int64.
+class Seed {
+ public:
+  Seed(std::int64_t a, std::int64_t b);
+  Seed(const Tensor& tensor) : tensor_(tensor) {}
+  const Tensor& tensor() const noexcept { return tensor_; }
+
+ private:
+  Tensor tensor_;
+};
+Tensor stateless_uniform(const Shape& shape, const Seed& seed, double minval = 0,
+                         std::optional<double> maxval = {}, DType dtype = float32);
+Tensor stateless_normal(const Shape& shape, const Seed& seed, double mean = 0, double stddev = 1,
+                        DType dtype = float32);
+Tensor stateless_truncated_normal(const Shape& shape, const Seed& seed, double mean = 0,
+                                  double stddev = 1, DType dtype = float32);
+
+}  // namespace random
+
+namespace nn {
+
+// Zeros a part `rate` of the elements and scales the others by 1 / (1 - rate).
+// memory: no mask is kept; the gradient draws it again.
+// throws: InvalidArgumentError for a rate outside [0, 1), or x that is not
+// floating.
+Tensor dropout(const Tensor& x, double rate, random::OpSeed seed = {});
+// The mask has this shape and broadcasts to x.
+Tensor dropout(const Tensor& x, double rate, const Shape& noise_shape, random::OpSeed seed = {});
+
+namespace experimental {
+Tensor stateless_dropout(const Tensor& x, double rate, const random::Seed& seed);
+}  // namespace experimental
+}  // namespace nn
+
+}  // namespace plimsoll

@@ -113,8 +113,37 @@ bool run_spread(const Mapped& m, const BroadcastPlan<2>& plan, const LoopArgs& w
   return is_fine;
 }
 
+// Short rows that are the same for all of the other operand: one tile of copies serves throughout.
+bool is_repeated_row(const BroadcastPlan<2>& plan, std::size_t k) noexcept {
+  const std::size_t other = 1 - k;
+  return plan.rank == 2 && plan.dims[0] < kShortRun && plan.strides[k][0] == 1 &&
+         plan.strides[k][1] == 0 && plan.strides[other][0] == 1 &&
+         plan.strides[other][1] == plan.dims[0];
+}
+bool run_repeated_row(const Mapped& m, std::size_t k, std::int64_t row, const LoopArgs& whole,
+                      std::int64_t begin, std::int64_t end) noexcept {
+  alignas(64) unsigned char tile[kTile * 8];
+  const std::int64_t count = kTile / row * row;
+  const void* from = k == 0 ? whole.x : whole.y;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::memcpy(tile + i * m.in_size, at(from, (begin + i) % row * m.in_size),
+                static_cast<std::size_t>(m.in_size));
+  }
+  bool is_fine = true;
+  for (std::int64_t i = begin; i < end; i += count) {
+    const void* other = at(k == 0 ? whole.y : whole.x, i * m.in_size);
+    is_fine &=
+        run_part(m, {k == 0 ? tile : other, k == 0 ? other : tile, at(whole.out, i * m.out_size),
+                     std::min(count, end - i), false, false, m.a});
+  }
+  return is_fine;
+}
+
 bool run_broadcast(const Mapped& m, const BroadcastPlan<2>& plan, const LoopArgs& whole,
                    std::int64_t begin, std::int64_t end) noexcept {
+  for (const std::size_t k : {0U, 1U}) {
+    if (is_repeated_row(plan, k)) return run_repeated_row(m, k, plan.dims[0], whole, begin, end);
+  }
   if (plan.rank > 1 && plan.dims[0] < kShortRun) return run_spread(m, plan, whole, begin, end);
   bool is_fine = true;
   for_each_run<2>(

@@ -104,5 +104,13 @@ namespace scalar {
 #undef CHECKED
 #undef PLIMSOLL_SCALAR_FN
 
+// How large operands may be for the function of float; where one is larger, double's is taken.
+template <class Fn>
+constexpr float kMaxOperand = 0;  // no limit
+template <>
+inline constexpr float kMaxOperand<SinFn> = kMaxAngle;
+template <>
+inline constexpr float kMaxOperand<CosFn> = kMaxAngle;
+
 }  // namespace scalar
 }  // namespace plimsoll::cpu

@@ -24,11 +24,9 @@ using std::atan;
 using std::atan2;
 using std::atanh;
 using std::ceil;
-using std::cos;
 using std::cosh;
 using std::floor;
 using std::fmod;
-using std::sin;
 using std::sinh;
 using std::sqrt;
 using std::tan;
@@ -36,6 +34,12 @@ using std::tan;
 // Double: the C library's.
 HWY_INLINE double exp(double x) noexcept {
   return std::exp(x);
+}
+HWY_INLINE double sin(double x) noexcept {
+  return std::sin(x);
+}
+HWY_INLINE double cos(double x) noexcept {
+  return std::cos(x);
 }
 HWY_INLINE double expm1(double x) noexcept {
   return std::expm1(x);
@@ -99,6 +103,10 @@ HWY_INLINE Reduced reduce_exp(float x) noexcept {
   const float n = magic - kRoundMagic;
   return {(x - n * 0.693359375F) - n * -2.12194440e-4F, n, bits_of(magic)};
 }
+HWY_INLINE std::int32_t exponent_of(const Reduced& p) noexcept {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(p.magic) -
+                                   static_cast<std::uint32_t>(bits_of(kRoundMagic)));
+}
 // exp(x + low), for |low| << 1.
 HWY_INLINE float exp_with(float x, float low) noexcept {
   // Outside of these the result is infinite or zero anyway; nan passes through.
@@ -112,7 +120,7 @@ HWY_INLINE float exp_with(float x, float low) noexcept {
   q = q * r + 0.5F;
   q = q * (r * r) + r + 1.0F;
   // 2^n in two factors, so that neither leaves the range of float.
-  const std::int32_t n = p.magic - bits_of(kRoundMagic);
+  const std::int32_t n = exponent_of(p);
   const std::int32_t half = n >> 1;
   return q * of_bits(shift_bits(half + 127, 23)) * of_bits(shift_bits(n - half + 127, 23));
 }
@@ -130,7 +138,7 @@ HWY_INLINE float expm1(float x) noexcept {
   q = q * p.r + 1.66666672e-1F;
   q = q * p.r + 0.5F;
   q = q * (p.r * p.r) + p.r;
-  const std::int32_t n = p.magic - bits_of(kRoundMagic);
+  const std::int32_t n = exponent_of(p);
   const float half = of_bits(shift_bits(n + 126, 23));  // 2^(n-1)
   const float wide = (q * half + (half - 0.5F)) * 2.0F;
   return n == 0 ? (x == 0.0F ? x : q) : wide;
@@ -138,7 +146,8 @@ HWY_INLINE float expm1(float x) noexcept {
 
 // log(x * 2^shift), for normal x > 0.
 HWY_INLINE float log_of_normal(float x, std::int32_t shift) noexcept {
-  const std::int32_t above = bits_of(x) - 0x3F3504F3;  // sqrt(1/2)
+  const auto above =  // sqrt(1/2); any x may come here, so without overflow
+      static_cast<std::int32_t>(static_cast<std::uint32_t>(bits_of(x)) - 0x3F3504F3U);
   const float k = static_cast<float>((above >> 23) + shift);
   const float f = of_bits((above & 0x007FFFFF) + 0x3F3504F3) - 1.0F;
   float q = 6.91557825e-2F;
@@ -192,6 +201,36 @@ HWY_INLINE float tanh(float x) noexcept {
   const float e = exp_with(magnitude + magnitude, 0.0F);
   const float large = 1.0F - 2.0F / (e + 1.0F);
   return magnitude < 0.625F ? small : with_sign(large, x);
+}
+
+// sin(x + shift pi / 2), for |x| <= kMaxAngle: the rest after multiples of pi / 2 in double, then
+// polynomials.
+constexpr float kMaxAngle = 1.0e6F;
+HWY_INLINE float sin_shifted(float x, std::int32_t shift) noexcept {
+  constexpr double kMagic = 6755399441055744.0;  // 1.5 * 2^52
+  const double wide = static_cast<double>(x);
+  const double q = (wide * 0.63661977236758138 + kMagic) - kMagic;
+  // The first part of pi / 2 has 33 bits: its product with q is exact.
+  const auto r =
+      static_cast<float>((wide - q * 1.57079632673412561417) - q * 6.07710050650619224932e-11);
+  const std::int32_t quadrant = static_cast<std::int32_t>(q) + shift;
+  const float s = r * r;
+  float p = -1.9515295891e-4F;
+  p = p * s + 8.3321608736e-3F;
+  p = p * s + -1.6666654611e-1F;
+  p = p * s * r + r;
+  float c = 2.443315711809948e-5F;
+  c = c * s + -1.388731625493765e-3F;
+  c = c * s + 4.166664568298827e-2F;
+  c = c * s * s - 0.5F * s + 1.0F;
+  const float y = quadrant & 1 ? c : p;
+  return of_bits(bits_of(y) ^ shift_bits(quadrant & 2, 30));
+}
+HWY_INLINE float sin(float x) noexcept {
+  return sin_shifted(x, 0);
+}
+HWY_INLINE float cos(float x) noexcept {
+  return sin_shifted(x, 1);
 }
 
 // erf for |x| <= 1.
