@@ -146,13 +146,19 @@ std::vector<OpCase> elementwise_cases() {
                            for (std::size_t i = 0; i < c.in[0].values.size(); ++i) {
                              const auto& l = c.in[1].values;
                              const auto& h = c.in[2].values;
-                             out.values.push_back(std::min(
-                                 std::max(c.in[0].values[i], l[i % l.size()]), h[i % h.size()]));
+                             out.values.push_back(std::max(
+                                 std::min(c.in[0].values[i], h[i % h.size()]), l[i % l.size()]));
                            }
                            return std::vector{out};
                          },
                      .dtypes = kNumberTypes});
   }
+  OpCase crossed = cases.back();
+  crossed.name = "crossed";  // limits: the lower one wins
+  crossed.in[1].values = {2};
+  crossed.in[2].values = {1};
+  crossed.has_grad = false;
+  cases.push_back(std::move(crossed));
   // Runs that are long, that are short, and that leave a rest behind the vectors.
   cases.push_back(
       {.name = "long", .op = OpId::Add, .in = {{{70001}}, {{70001}}}, .ref = [](const RefCall& c) {

@@ -1,11 +1,14 @@
-// Writes what every case of the op table gives here, for compare.py to hold against TensorFlow:
+// Writes what every case of the op table gives here, for ops_test.py to hold against TensorFlow:
 //   oracle_dump FOLDER      makes FOLDER/cases.jsonl and FOLDER/data.bin
 // A case is a line: op, attributes, inputs, outputs, and the gradients of sum(w * output) by the
 // inputs. Arrays are {dtype, shape, offset} into data.bin.
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "ops/op_case.h"
 #include "plimsoll/gradient_tape.h"
@@ -109,6 +112,23 @@ class Dump {
   int num_cases_ = 0;
 };
 
+// The case with what is not an ordinary number in every input, each against each: nan, infinities,
+// both zeros.
+OpCase with_special_values(OpCase c) {
+  constexpr double kSpecial[] = {1, NAN, INFINITY, -INFINITY, 0.0, -0.0, -1};
+  constexpr std::size_t kCount = std::size(kSpecial);
+  c.name = "special_values";
+  c.has_grad = false;
+  for (std::size_t k = 0; k < c.in.size(); ++k) {
+    Input& input = c.in[k];
+    if (input.kind != Input::Kind::kDefault) continue;
+    input.values.clear();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(input.shape.num_elements()); ++i)
+      input.values.push_back(kSpecial[(i + k * (i / kCount + 1)) % kCount]);
+  }
+  return c;
+}
+
 }  // namespace
 }  // namespace plimsoll::testing_ops
 
@@ -121,8 +141,13 @@ int main(int argc, char** argv) {
   }
   std::filesystem::create_directories(argv[1]);
   Dump dump(argv[1]);
+  std::set<OpId> seen;
   for (const OpCase& c : all_cases()) {
     for (const DType dtype : c.dtypes) dump.write(c, dtype);
+    if (!seen.insert(c.op).second) continue;
+    for (const DType dtype : c.dtypes) {
+      if (is_floating(dtype)) dump.write(with_special_values(c), dtype);
+    }
   }
   std::printf("%d cases\n", dump.num_cases());
   return 0;

@@ -1,6 +1,6 @@
 """Holds the op table's results, as oracle_dump writes them, against the real TensorFlow: one test per op.
 
-Every op needs a row in tensorflow_ops.py: how TensorFlow computes the same. Values are compared in every dtype that
+Every op needs a row in tensorflow_*.py: how TensorFlow computes the same. Values are compared in every dtype that
 TensorFlow has a kernel for, gradients in float64. Run by `scripts/test --oracle`.
 """
 
@@ -12,18 +12,34 @@ import tempfile
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # with it, convolutions of empty images have the image's shape
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
-from tensorflow_ops import INTERNAL, OPS  # noqa: E402
+import tensorflow_ops  # noqa: E402
+import tensorflow_windows  # noqa: E402
+
+OPS = {**tensorflow_ops.OPS, **tensorflow_windows.OPS}
+INTERNAL = tensorflow_ops.INTERNAL | tensorflow_windows.INTERNAL
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(os.environ.get("PLIMSOLL_ORACLE_DUMP", ROOT / "build/release/bin/oracle_dump"))
 
 # How far two results may be apart, relative to their size.
 TOLERANCE = {"float32": 4e-6, "float64": 1e-11, "float16": 4e-3, "bfloat16": 3.2e-2}
+
+# Where nan, infinities or signs of zero come out otherwise here, and why that is meant.
+OTHER_SPECIAL_VALUES = {
+    "BatchNormInference": "TensorFlow multiplies out, and makes inf - inf of a mean",
+    "Cumprod": "its row joins two ways to compute it, and inf - inf is nan",
+    "DepthwiseConv2D": "TensorFlow multiplies the padding by the kernel too, which is nan for an infinite one",
+    "Erf": "TensorFlow's erf(inf) is nan in float64",
+    "Gelu": "by erf",
+    "MaxPool2D": "TensorFlow loses a nan or not, by its place in the window; here it stays",
+    "TopK": "TensorFlow's order is none as soon as there is a nan",
+}
 
 
 class Data:
@@ -85,7 +101,10 @@ def check(case, data):
                 if (got is None) != (wanted is None) and np.any(got if wanted is None else wanted):
                     problems.append(f"gradient {i}: connected only {'here' if wanted is None else 'in TensorFlow'}")
                 continue
-            problem = difference(got, tf.convert_to_tensor(wanted).numpy(), 1e-9)
+            wanted = tf.convert_to_tensor(wanted).numpy()
+            if not any(tf.size(t) for t in outputs):  # TensorFlow's is whatever stood in its memory, for some ops
+                wanted = np.zeros_like(wanted)
+            problem = difference(got, wanted, 1e-9)
             if problem:
                 problems.append(f"gradient {i}: {problem}")
     return problems
@@ -115,10 +134,12 @@ CASES, DATA = load()
 
 @pytest.mark.parametrize("op", sorted(CASES.keys() - INTERNAL))
 def test_op(op):
-    assert op in OPS, f"{op} has no row in tensorflow_ops.py"
+    assert op in OPS, f"{op} has no row in tensorflow_*.py"
     problems = []
     compared = 0
     for case in CASES[op]:
+        if case["case"] == "special_values" and op in OTHER_SPECIAL_VALUES:
+            continue
         try:
             found = check(case, DATA)
         except (tf.errors.OpError, TypeError) as e:

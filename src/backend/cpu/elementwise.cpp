@@ -265,8 +265,9 @@ Status run_clip(const RunArgs& args) noexcept {
       run_ternary<T, T>(args, [](T x, T lo, T hi) {
         using C = compute_t<T>;
         const C value = static_cast<C>(x), low = static_cast<C>(lo), high = static_cast<C>(hi);
-        const C raised = value < low ? low : value;
-        return static_cast<T>(raised > high ? high : raised);
+        // As maximum(minimum(x, hi), lo) has it: a limit that is nan makes a nan, and lo wins.
+        const C lowered = value < high || value != value ? value : high;
+        return static_cast<T>(lowered > low || lowered != lowered ? lowered : low);
       });
     }
   });
