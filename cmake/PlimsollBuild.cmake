@@ -42,7 +42,7 @@ function(plimsoll_layer name)
   cmake_parse_arguments(ARG "" "" "PUBLIC;PRIVATE" ${ARGN})
   string(REPLACE "/" "_" target ${name})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp
-       ${PROJECT_SOURCE_DIR}/src/${name}/*.h)
+       ${PROJECT_SOURCE_DIR}/src/${name}/*.h ${PROJECT_SOURCE_DIR}/src/${name}/passes/*.cpp)
   add_library(plimsoll_${target} STATIC ${sources})
   target_include_directories(plimsoll_${target} PUBLIC ${PROJECT_SOURCE_DIR}/include
                                                        ${PROJECT_SOURCE_DIR}/src)

@@ -4,18 +4,22 @@
 #include <memory>
 #include <string>
 
+#include "plimsoll/memory/owner.h"
 #include "plimsoll/tensor.h"
 
 namespace plimsoll {
 
+struct VariableState;  // internal
+
 struct VariableOptions {
   std::string name = "Variable";
   bool trainable = true;
+  memory::Tag tag = memory::Tag::kWeights;  // kOptimizer for an optimizer's slots
 };
 
 class Variable {
  public:
-  // memory: a copy of the initial value, tagged `weights` under its name.
+  // memory: a copy of the initial value, under its tag and name.
   explicit Variable(const Tensor& initial_value, VariableOptions options = {});
   Variable(const Variable&) = delete;
   Variable& operator=(const Variable&) = delete;
@@ -33,17 +37,18 @@ class Variable {
   void assign_add(const Tensor& delta);
   void assign_sub(const Tensor& delta);
 
-  const std::string& name() const noexcept { return options_.name; }
-  bool trainable() const noexcept { return options_.trainable; }
-  DType dtype() const noexcept { return value_.dtype(); }
-  const Shape& shape() const noexcept { return value_.shape(); }
+  const std::string& name() const noexcept;
+  bool trainable() const noexcept;
+  DType dtype() const noexcept;
+  const Shape& shape() const noexcept;
+
+  const std::shared_ptr<VariableState>& state() const noexcept { return state_; }  // internal
 
  private:
   void check_fits(const Tensor& value, const char* what) const;
   void update(std::uint16_t op, const Tensor& delta, const char* what);
 
-  VariableOptions options_;
-  Tensor value_;
+  std::shared_ptr<VariableState> state_;
 };
 
 }  // namespace plimsoll

@@ -43,6 +43,19 @@ constexpr Row kRows[] = {
      .type = Type::kList,
      .doc =
          "Profiles of simulated GPUs, in order, separated by commas; docs/devices.md lists them."},
+    {.name = "passes",
+     .variable = "PLIMSOLL_PASSES",
+     .type = Type::kList,
+     .fixed = false,
+     .doc = "Which passes functions go through, for comparing: `none`, names of passes, or names "
+            "with a minus for all but those. Where it is not set, all; docs/functions.md lists "
+            "them. Counts for functions traced afterwards."},
+    {.name = "dump",
+     .variable = "PLIMSOLL_DUMP",
+     .type = Type::kString,
+     .fixed = false,
+     .doc = "A folder to which each traced function is written after each pass, as text and for "
+            "Graphviz, with its memory plan as JSON."},
     {.name = "warm_ms",
      .variable = "PLIMSOLL_WARM_MS",
      .type = Type::kInt,

@@ -65,6 +65,11 @@ const OpDef op_OneHot{.infer = infer_one_hot};
 
 const OpDef op_StopGradient{.infer = infer_same_as_in0, .is_view = true};
 
+const OpDef op_Copy{
+    .infer = infer_same_as_in0,
+    .grad = [](GradCtx& g) { g.set_din(0, g.dout(0)); },
+};
+
 const OpDef op_Identity{
     .infer = infer_same_as_in0,
     .grad = [](GradCtx& g) { g.set_din(0, g.dout(0)); },

@@ -143,6 +143,7 @@ const OpDef op_Pow{
           }
         },
     .may_alias = Alias::kAnyIn,
+    .fails = Fails::kIntegers,
 };
 
 const OpDef op_DivNoNan{
@@ -158,7 +159,8 @@ const OpDef op_DivNoNan{
         },
     .may_alias = Alias::kAnyIn,
 };
-const OpDef op_FloorDiv{.infer = infer_binary, .may_alias = Alias::kAnyIn};
+const OpDef op_FloorDiv{
+    .infer = infer_binary, .may_alias = Alias::kAnyIn, .fails = Fails::kIntegers};
 const OpDef op_FloorMod{
     .infer = infer_binary,
     .grad =
@@ -170,6 +172,7 @@ const OpDef op_FloorMod{
           }
         },
     .may_alias = Alias::kAnyIn,
+    .fails = Fails::kIntegers,
 };
 const OpDef op_SquaredDifference{
     .infer = infer_binary,

@@ -128,6 +128,7 @@ const OpDef op_Gather{
                               {g.in_spec(0).shape, g.attrs()[attr::Gather::axis],
                                g.attrs()[attr::Gather::batch_dims]}));
         },
+    .fails = Fails::kAlways,
 };
 const OpDef op_GatherGrad{
     .infer = infer_gather_grad,
@@ -146,6 +147,7 @@ const OpDef op_GatherNd{
           if (!g.needs(0)) return;
           g.set_din(0, g.emit(OpId::ScatterNd, {g.in(1), g.dout(0)}, {g.in_spec(0).shape}));
         },
+    .fails = Fails::kAlways,
 };
 const OpDef op_ScatterNd{
     .infer = infer_scatter_nd,
@@ -153,6 +155,7 @@ const OpDef op_ScatterNd{
         [](GradCtx& g) {
           if (g.needs(1)) g.set_din(1, g.emit(OpId::GatherNd, {g.dout(0), g.in(0)}));
         },
+    .fails = Fails::kAlways,
 };
 const OpDef op_TensorScatterAdd{
     .infer = infer_tensor_scatter,
@@ -161,6 +164,7 @@ const OpDef op_TensorScatterAdd{
           if (g.needs(0)) g.set_din(0, g.dout(0));
           if (g.needs(2)) g.set_din(2, g.emit(OpId::GatherNd, {g.dout(0), g.in(1)}));
         },
+    .fails = Fails::kAlways,
 };
 const OpDef op_TensorScatterUpdate{
     .infer = infer_tensor_scatter,
@@ -173,6 +177,7 @@ const OpDef op_TensorScatterUpdate{
           }
           if (g.needs(2)) g.set_din(2, g.emit(OpId::GatherNd, {g.dout(0), g.in(1)}));
         },
+    .fails = Fails::kAlways,
 };
 
 }  // namespace plimsoll

@@ -15,14 +15,9 @@
 
 #include "ops/op_id.h"
 #include "plimsoll/tensor.h"
+#include "plimsoll/tensor_spec.h"
 
 namespace plimsoll {
-
-struct TensorSpec {
-  DType dtype = DType::kFloat32;
-  Shape shape;
-  friend bool operator==(const TensorSpec&, const TensorSpec&) = default;
-};
 
 inline constexpr int kMaxFixedOut = 6;  // outputs of an op that is not variadic
 
@@ -89,12 +84,16 @@ enum class Alias : std::uint8_t {
   kAnyIn,  // over any input of its own shape and type
 };
 
+// Which calls can end with an error that depends on values.
+enum class Fails : std::uint8_t { kNever, kIntegers, kAlways };
+
 struct OpDef {
   void (*infer)(InferCtx&) = nullptr;
   void (*grad)(GradCtx&) = nullptr;  // null: no gradient flows through
   Alias may_alias = Alias::kNone;
-  bool is_view = false;    // the output is input 0's buffer under another shape: no kernel
-  bool is_random = false;  // draws from a counter: never merged with its like
+  bool is_view = false;         // the output is input 0's buffer under another shape: no kernel
+  bool is_random = false;       // draws from a counter: never merged with its like
+  Fails fails = Fails::kNever;  // in plans, no variable changes before such a call
 };
 
 const OpDef& op_def(OpId op) noexcept;

@@ -183,9 +183,10 @@ const OpDef op_SparseSoftmaxCrossEntropy{
           if (!g.needs(0)) return;
           g.set_din(0, g.emit(OpId::SparseSoftmaxCrossEntropyGrad, {g.dout(0), g.in(0), g.in(1)}));
         },
+    .fails = Fails::kAlways,
 };
-const OpDef op_SparseSoftmaxCrossEntropyGrad{.infer = infer_loss_grad<check_sparse>,
-                                             .grad = grad_sparse_grad};
+const OpDef op_SparseSoftmaxCrossEntropyGrad{
+    .infer = infer_loss_grad<check_sparse>, .grad = grad_sparse_grad, .fails = Fails::kAlways};
 const OpDef op_SigmoidCrossEntropy{
     .infer = infer_sigmoid,
     .grad =

@@ -4,6 +4,7 @@
 #include "plimsoll/ops.h"
 #include "runtime/dispatch.h"
 #include "runtime/random_seeds.h"
+#include "runtime/trace.h"
 
 namespace plimsoll {
 namespace {
@@ -11,10 +12,15 @@ namespace {
 // Counters that TensorFlow sets aside for each element of a result.
 constexpr std::uint64_t kCountersPerElement = 256;
 
-Tensor state_tensor(OpId op, DType dtype, std::int64_t num_elements, random::OpSeed seed) {
-  const RandomState s = next_random_state(
-      op, dtype, seed, static_cast<std::uint64_t>(num_elements) * kCountersPerElement);
+// Where a call begins; in a function, where its first run does.
+Tensor state_tensor(OpId op, DType dtype, random::OpSeed seed, std::uint64_t num_counters) {
+  const RandomState s = next_random_state(op, dtype, seed, num_counters);
+  if (current_trace) return current_trace->random_state(s.key, s.high, num_counters);
   return constant<std::int64_t>({s.key, s.low, s.high});
+}
+Tensor state_tensor(OpId op, DType dtype, std::int64_t num_elements, random::OpSeed seed) {
+  return state_tensor(op, dtype, seed,
+                      static_cast<std::uint64_t>(num_elements) * kCountersPerElement);
 }
 
 std::int64_t to_limit(double value, DType dtype) {
@@ -78,9 +84,9 @@ Tensor truncated_normal(const Shape& shape, double mean, double stddev, DType dt
 Tensor shuffle(const Tensor& value, OpSeed seed) {
   PLIMSOLL_CHECK(value.is_valid(), InvalidArgumentError, "shuffle of an empty Tensor");
   const std::int64_t n = value.rank() == 0 ? 1 : value.shape().dim(0);
-  const RandomState s = next_random_state(OpId::RandomShuffle, value.dtype(), seed,
-                                          static_cast<std::uint64_t>(n + 2) / 4);
-  return call(OpId::RandomShuffle, {value, constant<std::int64_t>({s.key, s.low, s.high})});
+  const auto num_counters = static_cast<std::uint64_t>(n + 2) / 4;
+  return call(OpId::RandomShuffle,
+              {value, state_tensor(OpId::RandomShuffle, value.dtype(), seed, num_counters)});
 }
 
 Seed::Seed(std::int64_t a, std::int64_t b) : tensor_(constant<std::int64_t>({a, b})) {}

@@ -9,6 +9,7 @@
 #include "runtime/kernel_cache.h"
 #include "runtime/placement.h"
 #include "runtime/tape.h"
+#include "runtime/trace.h"
 #include "tensor/tensor_impl.h"
 
 namespace plimsoll {
@@ -78,8 +79,12 @@ void check_inputs(OpId op, std::span<const Tensor> in) {
   PLIMSOLL_CHECK(fits, InvalidArgumentError, "{} takes {} inputs, got {}", info.name, info.num_in,
                  in.size());
   for (std::size_t i = 0; i < in.size(); ++i) {
-    PLIMSOLL_CHECK(in[i].is_valid() && in[i].impl()->buffer, InvalidArgumentError,
-                   "input {} of {} is an empty Tensor", i, info.name);
+    PLIMSOLL_CHECK(in[i].is_valid(), InvalidArgumentError, "input {} of {} is an empty Tensor", i,
+                   info.name);
+    PLIMSOLL_CHECK(in[i].impl()->buffer || current_trace, InvalidArgumentError,
+                   "input {} of {} is a symbolic tensor of a function: it has no value outside of "
+                   "it. Return it from the function",
+                   i, info.name);
   }
 }
 
@@ -201,6 +206,11 @@ void infer_and_execute(OpId op, std::span<const Tensor> in, const Attrs& attrs, 
   op_def(op).infer(ctx);
 
   const std::span<Tensor> out = take(static_cast<std::size_t>(specs.size()));
+  if (current_trace) [[unlikely]] {
+    current_trace->record(op, attrs, in, specs.all(), out);
+    if (is_recording()) record_call(op, attrs, in, out);
+    return;
+  }
   Device& device = place(op, in);
   if (is_logging_placement.load(std::memory_order_relaxed)) [[unlikely]]
     log_placement(op_name(op), device);

@@ -7,6 +7,7 @@
 #include "plimsoll/variable.h"
 #include "runtime/dispatch.h"
 #include "runtime/tape.h"
+#include "runtime/trace.h"
 #include "tensor/tensor_impl.h"
 
 namespace plimsoll {
@@ -77,6 +78,31 @@ class EagerGradCtx final : public GradCtx {
   std::vector<Tensor> douts_;
 };
 
+// In a trace: what is recorded while this lives belongs to the backward pass.
+class BackwardScope {
+ public:
+  BackwardScope() : was_backward_(current_trace && current_trace->is_backward) {
+    if (!current_trace) return;
+    name_ = current_name_scope();
+    current_trace->is_backward = true;
+  }
+  ~BackwardScope() {
+    if (!current_trace) return;
+    current_name_scope() = name_;
+    current_trace->is_backward = was_backward_;
+  }
+  BackwardScope(const BackwardScope&) = delete;
+  BackwardScope& operator=(const BackwardScope&) = delete;
+
+  void enter(const TapeRecord& record) {
+    if (current_trace) current_name_scope() = record.scope;
+  }
+
+ private:
+  bool was_backward_;
+  std::string name_;
+};
+
 }  // namespace
 
 GradientTape::GradientTape(GradientTapeOptions options)
@@ -133,6 +159,7 @@ std::vector<Tensor> GradientTape::gradient(std::span<const Tensor> targets,
   tape.was_used = true;
   if (!tape.options.persistent) stop();
   const StopRecording pause(&tape);
+  BackwardScope backward;
 
   Gradients gradients;
   for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -157,6 +184,7 @@ std::vector<Tensor> GradientTape::gradient(std::span<const Tensor> targets,
   for (std::size_t r = tape.records.size(); r-- > 0;) {
     TapeRecord& record = tape.records[r];
     EagerGradCtx ctx(record, gradients);
+    backward.enter(record);
     if (ctx.has_any_dout()) op_def(record.op).grad(ctx);
     // An output's gradient is complete and read: it goes, unless somebody asked for it.
     for (const std::uint64_t id : record.out_ids) {
@@ -175,6 +203,8 @@ std::vector<Tensor> GradientTape::gradient(std::span<const Tensor> targets,
     if (!gradient.is_valid() && unconnected == UnconnectedGradients::kZero) {
       gradient = zeros(source.shape(), source.dtype());
     }
+    if (current_trace && gradient.is_valid())
+      current_trace->set_tag(gradient, memory::Tag::kGradients);
     result.push_back(gradient);
   }
   return result;

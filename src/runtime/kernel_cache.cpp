@@ -121,15 +121,13 @@ DType key_dtype(const KernelCall& call) noexcept {
   return call.in.empty() ? call.out[0].dtype : call.in[0].dtype;
 }
 
-}  // namespace
-
-PreparedKernel find_kernel(const KernelTable& table, const KernelCall& call) {
+PreparedKernel choose_kernel(const KernelTable& table, const KernelCall& call, bool use_cache) {
   std::string reasons;
   std::uint64_t hash = 0;
   for (const KernelDef* def : table.rows(call.op)) {
     if (!def->dtypes.has(key_dtype(call)) || (def->accepts && !def->accepts(call))) continue;
     if (!def->prepare) return PreparedKernel(def);
-    if (!hash) {
+    if (use_cache && !hash) {
       hash = hash_call(table, call);
       if (auto found = cache().find(table, call, hash)) return PreparedKernel(std::move(found));
     }
@@ -141,11 +139,20 @@ PreparedKernel find_kernel(const KernelTable& table, const KernelCall& call) {
       reasons += fmt::format("\n  {}", e.what());
       continue;
     }
-    cache().insert(table, call, hash, entry);
+    if (use_cache) cache().insert(table, call, hash, entry);
     return PreparedKernel(std::move(entry));
   }
   throw UnimplementedError(fmt::format("{} has no kernel for {} of type {}{}", table.backend_name(),
                                        op_name(call.op), dtype_name(key_dtype(call)), reasons));
+}
+
+}  // namespace
+
+PreparedKernel find_kernel(const KernelTable& table, const KernelCall& call) {
+  return choose_kernel(table, call, true);
+}
+PreparedKernel prepare_kernel(const KernelTable& table, const KernelCall& call) {
+  return choose_kernel(table, call, false);
 }
 
 KernelCacheStats kernel_cache_stats() {

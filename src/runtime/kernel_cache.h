@@ -26,6 +26,7 @@ class PreparedKernel {
   std::span<const DeviceSpan> grant(memory::Address block, DeviceSpan (&spans)[8]) const noexcept {
     return entry_ ? entry_->scratch.grant(block, spans) : std::span<const DeviceSpan>();
   }
+  const ScratchBook* scratch() const noexcept { return entry_ ? &entry_->scratch : nullptr; }
   const KernelState* state() const noexcept { return entry_ ? entry_->state.get() : nullptr; }
   Status run(const RunArgs& args) const noexcept { return def_->run(args); }
 
@@ -37,6 +38,8 @@ class PreparedKernel {
 // The kernel for a call. throws: UnimplementedError that names op, types and backend, with the
 // reasons of the kernels that refused.
 PreparedKernel find_kernel(const KernelTable& table, const KernelCall& call);
+// The same without the cache, for those who keep their kernels themselves.
+PreparedKernel prepare_kernel(const KernelTable& table, const KernelCall& call);
 
 struct KernelCacheStats {
   std::uint64_t num_entries = 0;

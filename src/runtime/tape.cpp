@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "runtime/trace.h"
 #include "tensor/tensor_impl.h"
 
 namespace plimsoll {
@@ -49,6 +50,7 @@ void TapeState::record(OpId op, const Attrs& attrs, std::span<const Tensor> in,
   }
   if (!needs) return;
   TapeRecord record{.op = op, .attrs = attrs, .needs = needs};
+  if (current_trace) record.scope = current_name_scope();
   for (const Tensor& t : in) {
     record.in_ids.push_back(t.impl()->id);
     record.in_specs.push_back({t.dtype(), t.shape()});

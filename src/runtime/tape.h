@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -20,6 +21,7 @@ struct TapeRecord {
   std::vector<std::uint64_t> in_ids, out_ids;
   std::vector<TensorSpec> in_specs, out_specs;
   std::vector<Tensor> in, out;  // empty where the gradient does not read them
+  std::string scope;            // the layer that it belongs to
 };
 
 class TapeState {

@@ -6,74 +6,99 @@
 #include "runtime/kernel_cache.h"
 #include "runtime/placement.h"
 #include "runtime/tape.h"
-#include "tensor/tensor_impl.h"
+#include "runtime/trace.h"
+#include "runtime/variable_state.h"
 
 namespace plimsoll {
 namespace {
 
-// Whether nobody but one handle sees the buffer: then it may be written in place.
-bool is_alone(const Tensor& t) noexcept {
-  const TensorImpl* impl = t.impl();
-  return impl->count.load(std::memory_order_acquire) == 1 &&
-         impl->buffer->count.load(std::memory_order_acquire) == 1;
-}
-
-Tensor copy_of(const Tensor& from, Device& device, const std::string& name) {
-  return copy_to(device, from, memory::Owner(memory::Tag::kWeights, name));
+Tensor copy_of(const Tensor& from, Device& device, const VariableOptions& options) {
+  return copy_to(device, from, memory::Owner(options.tag, options.name));
 }
 
 }  // namespace
 
+void VariableState::make_alone() {
+  if (!is_alone()) value = copy_of(value, *owner_of(value), options);
+}
+
 Variable::Variable(const Tensor& initial_value, VariableOptions options)
-    : options_(std::move(options)) {
+    : state_(std::make_shared<VariableState>()) {
   PLIMSOLL_CHECK(initial_value.is_valid(), InvalidArgumentError,
-                 "variable '{}' needs an initial value", options_.name);
+                 "variable '{}' needs an initial value", options.name);
   PLIMSOLL_CHECK(initial_value.dtype() != DType::kString, UnimplementedError,
-                 "variable '{}': variables of strings are not supported", options_.name);
+                 "variable '{}': variables of strings are not supported", options.name);
+  PLIMSOLL_CHECK(initial_value.impl()->buffer, InvalidArgumentError,
+                 "variable '{}' is made inside a function that is traced, from a symbolic tensor. "
+                 "Make variables outside, once",
+                 options.name);
   Device& device = place_value(initial_value.dtype(), initial_value.num_elements());
-  value_ = copy_of(initial_value, device, options_.name);
+  state_->value = copy_of(initial_value, device, options);
+  state_->options = std::move(options);
+}
+
+const std::string& Variable::name() const noexcept {
+  return state_->options.name;
+}
+bool Variable::trainable() const noexcept {
+  return state_->options.trainable;
+}
+DType Variable::dtype() const noexcept {
+  return state_->value.dtype();
+}
+const Shape& Variable::shape() const noexcept {
+  return state_->value.shape();
 }
 
 const Tensor& Variable::value() const {
-  if (is_recording() && options_.trainable) watch_variable_read(value_);
-  return value_;
+  const Tensor& value = current_trace ? current_trace->read(state_) : state_->value;
+  if (is_recording() && trainable()) watch_variable_read(value);
+  return value;
 }
 
 void Variable::check_fits(const Tensor& value, const char* what) const {
   PLIMSOLL_CHECK(value.is_valid(), InvalidArgumentError, "{} of variable '{}' got an empty Tensor",
-                 what, options_.name);
+                 what, name());
   PLIMSOLL_CHECK(
       value.shape() == shape() && value.dtype() == dtype(), InvalidArgumentError,
       "Cannot assign value to variable '{}': Shape mismatch. The variable shape {} of {}, and the "
       "assigned value shape {} of {} are incompatible.",
-      options_.name, shape().to_string(), dtype_name(dtype()), value.shape().to_string(),
+      name(), shape().to_string(), dtype_name(dtype()), value.shape().to_string(),
       dtype_name(value.dtype()));
+  PLIMSOLL_CHECK(value.impl()->buffer || current_trace, InvalidArgumentError,
+                 "{} of variable '{}' got a symbolic tensor of a function, outside of it", what,
+                 name());
 }
 
 void Variable::assign(const Tensor& value) {
   check_fits(value, "assign");
-  Device& device = *owner_of(value_);
-  if (!is_alone(value_)) {
-    value_ = copy_of(value, device, options_.name);
+  if (current_trace) return current_trace->assign(state_, value);
+  Tensor& mine = state_->value;
+  Device& device = *owner_of(mine);
+  if (!state_->is_alone()) {
+    mine = copy_of(value, device, state_->options);
     return;
   }
-  if (value.impl()->buffer.get() == value_.impl()->buffer.get()) return;
+  if (value.impl()->buffer.get() == mine.impl()->buffer.get()) return;
   const Device& src = *owner_of(value);
   const auto nbytes = static_cast<std::uint64_t>(value.nbytes());
   const StagingLease lease = StagingLease::between(src, device, nbytes);
   // A new version: tapes that saw the old value do not take this one for it.
-  Tensor next = make_tensor(dtype(), shape(), value_.impl()->buffer);
+  Tensor next = make_tensor(dtype(), shape(), mine.impl()->buffer);
   copy_between(src, address_of(value), device, address_of(next), nbytes, lease);
-  value_ = std::move(next);
+  mine = std::move(next);
 }
 
 // Runs an elementwise kernel over the variable's own buffer, or over a copy if others see it.
 void Variable::update(std::uint16_t op, const Tensor& delta, const char* what) {
   check_fits(delta, what);
-  Device& device = *owner_of(value_);
+  if (current_trace)
+    return current_trace->assign(state_, call(static_cast<OpId>(op), {value(), delta}));
+  Tensor& mine = state_->value;
+  Device& device = *owner_of(mine);
   static const memory::Owner near_owner(memory::Tag::kWorkspace, "assign");
   const Tensor near = owner_of(delta) == &device ? delta : copy_to(device, delta, near_owner);
-  Tensor target = is_alone(value_) ? value_ : copy_of(value_, device, options_.name);
+  Tensor target = state_->is_alone() ? mine : copy_of(mine, device, state_->options);
   const auto span_of = [](const Tensor& t) {
     return DeviceSpan{t.impl()->buffer->block.address(), t.impl()->offset,
                       static_cast<std::uint64_t>(t.nbytes())};
@@ -85,7 +110,7 @@ void Variable::update(std::uint16_t op, const Tensor& delta, const char* what) {
   const PreparedKernel kernel = find_kernel(device.kernels(), call);
   const DeviceSpan in[] = {span_of(target), span_of(near)};
   kernel.run({call, in, {in, 1}, {}, kernel.state()}).throw_if_error(op_name(call.op));
-  value_ = make_tensor(dtype(), shape(), target.impl()->buffer);
+  mine = make_tensor(dtype(), shape(), target.impl()->buffer);
 }
 
 void Variable::assign_add(const Tensor& delta) {

@@ -5,14 +5,18 @@
 
 namespace plimsoll {
 
-Tensor make_tensor(DType dtype, const Shape& shape, BufferRef buffer, std::uint64_t offset) {
+std::uint64_t next_tensor_id() noexcept {
   static std::atomic<std::uint64_t> next_id{1};
+  return next_id.fetch_add(1, std::memory_order_relaxed);
+}
+
+Tensor make_tensor(DType dtype, const Shape& shape, BufferRef buffer, std::uint64_t offset) {
   auto* impl = new TensorImpl;
   impl->dtype = dtype;
   impl->shape = shape;
   impl->buffer = std::move(buffer);
   impl->offset = offset;
-  impl->id = next_id.fetch_add(1, std::memory_order_relaxed);
+  impl->id = next_tensor_id();
   return Tensor(impl);
 }
 
@@ -60,8 +64,11 @@ void Tensor::copy_out(DType expected, void* to) const {
   PLIMSOLL_CHECK(expected == dtype(), InvalidArgumentError,
                  "asked for elements of type {} of a tensor of {}", dtype_name(expected),
                  dtype_name(dtype()));
-  PLIMSOLL_CHECK(impl_->buffer, FailedPreconditionError, "a tensor of shape {} has no value here",
-                 shape().to_string());
+  PLIMSOLL_CHECK(
+      impl_->buffer, FailedPreconditionError,
+      "a symbolic tensor of shape {} and type {} has no value while its function is traced. To "
+      "branch on it use tf::cond or tf::where, to repeat use tf::while_loop; or return it",
+      shape().to_string(), dtype_name(dtype()));
   if (num_elements() == 0) return;
   impl_->buffer->device->copy_to_host(impl_->buffer->block, impl_->offset, to,
                                       static_cast<std::uint64_t>(nbytes()));

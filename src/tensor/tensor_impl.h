@@ -70,6 +70,7 @@ struct TensorImpl : RefCounted {
   std::uint64_t id = 0;      // unique in the process; tapes know tensors by it
 };
 
+std::uint64_t next_tensor_id() noexcept;
 // A handle of its own to a new tensor.
 Tensor make_tensor(DType dtype, const Shape& shape, BufferRef buffer, std::uint64_t offset = 0);
 // A tensor without memory.

@@ -17,6 +17,7 @@ std::vector<OpCase> create_cases() {
              return std::vector<HostTensor>{{{2, 3}, std::vector<double>(6, 3.0)}};
            },
        .dtypes = {DType::kFloat32}},
+      {.name = "plain", .op = OpId::Copy, .in = {{{2, 3}}}, .ref = same},
       {.name = "plain", .op = OpId::StopGradient, .in = {{{2, 3}}}, .ref = same},
       {.name = "integers",
        .op = OpId::Range,

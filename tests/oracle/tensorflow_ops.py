@@ -53,6 +53,7 @@ OPS = {
     "Eye": lambda a: tf.eye(a["shape"][-2], a["shape"][-1], a["shape"][:-2], a["dtype"]),
     "OneHot": lambda a, x: tf.one_hot(x, a["depth"], tf.cast(a["on_value"], a["dtype"]), tf.cast(a["off_value"], a["dtype"]), a["axis"], a["dtype"]),
     "StopGradient": lambda a, x: tf.stop_gradient(x),
+    "Copy": lambda a, x: tf.identity(x),
     "Identity": lambda a, x: tf.identity(x),
     "Cast": lambda a, x: tf.cast(x, a["dtype"]),
     # elementwise

@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/types.h"
@@ -134,6 +136,16 @@ Status run_one_hot(const RunArgs& args) noexcept {
   return {};
 }
 
+Status run_copy(const RunArgs& args) noexcept {
+  const auto* from = args.in[0].as<const char>();
+  char* to = args.out[0].as<char>();
+  const auto nbytes = static_cast<std::int64_t>(args.in[0].nbytes);
+  parallel_for(nbytes, 4 * kGrain, [&](std::int64_t begin, std::int64_t end) {
+    std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin));
+  });
+  return {};
+}
+
 constexpr DTypeSet kIntegers{DType::kInt8, DType::kUInt8, DType::kInt16, DType::kInt32,
                              DType::kInt64};
 
@@ -143,6 +155,7 @@ const KernelDef kRows[] = {
     {.op = OpId::LinSpace, .dtypes = kFloats, .run = run_linspace},
     {.op = OpId::Eye, .dtypes = kAll, .run = run_eye},
     {.op = OpId::OneHot, .dtypes = kIntegers, .run = run_one_hot},
+    {.op = OpId::Copy, .dtypes = kAll, .run = run_copy},
     {.op = OpId::Cast, .dtypes = kAll, .run = run_cast},
 };
 

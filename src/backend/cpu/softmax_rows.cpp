@@ -58,16 +58,16 @@ void softmax_row(const T* x, T* out, std::int64_t n, bool is_log) {
     }
   }
   const Norm<C> norm = norm_of(x, n);
-  const C shift = norm.max + (is_log ? scalar::log(norm.sum) : C(0));
+  const C log_sum = scalar::log(norm.sum);
   const C scale = C(1) / norm.sum;
   for_tiles(n, [&](std::int64_t i, std::int64_t count) {
     const C* in = read_tile(x + i, tile, count);
     if (is_log) {
 #pragma GCC ivdep
-      for (std::int64_t k = 0; k < count; ++k) tile[k] = in[k] - shift;
+      for (std::int64_t k = 0; k < count; ++k) tile[k] = in[k] - norm.max - log_sum;
     } else {
 #pragma GCC ivdep
-      for (std::int64_t k = 0; k < count; ++k) tile[k] = scalar::exp(in[k] - shift) * scale;
+      for (std::int64_t k = 0; k < count; ++k) tile[k] = scalar::exp(in[k] - norm.max) * scale;
     }
     write_tile(tile, out + i, count);
   });

@@ -1,0 +1,162 @@
+#include "graph/graph.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "tensor/tensor_impl.h"
+
+namespace plimsoll::graph {
+namespace {
+
+const char* kind_word(NodeKind kind) noexcept {
+  switch (kind) {
+    case NodeKind::kInput:
+      return "input";
+    case NodeKind::kConstant:
+      return "constant";
+    case NodeKind::kVariable:
+      return "variable";
+    case NodeKind::kRandomState:
+      return "random_state";
+    case NodeKind::kOp:
+      return "op";
+    case NodeKind::kAssign:
+      return "assign";
+  }
+  return "?";
+}
+
+std::string title(const Graph& g, const Node& node) {
+  switch (node.kind) {
+    case NodeKind::kOp:
+      return std::string(op_name(node.op));
+    case NodeKind::kVariable:
+    case NodeKind::kAssign:
+      return fmt::format("{} '{}'", kind_word(node.kind),
+                         g.variables[static_cast<std::size_t>(node.slot)].name);
+    default:
+      return fmt::format("{} {}", kind_word(node.kind), node.slot);
+  }
+}
+
+std::string spec_text(const TensorSpec& spec) {
+  return fmt::format("{}{}", dtype_name(spec.dtype), spec.shape.to_string());
+}
+
+}  // namespace
+
+ValueId Graph::add_value(const TensorSpec& spec, memory::Tag tag) {
+  values.push_back({spec, tag});
+  return static_cast<ValueId>(values.size() - 1);
+}
+
+std::uint64_t Graph::nbytes(ValueId value) const noexcept {
+  return tensor_bytes(spec(value).dtype, spec(value).shape);
+}
+
+Node& Graph::add_op(OpId op, const Attrs& attrs, std::vector<ValueId> in) {
+  std::vector<TensorSpec> specs;
+  for (const ValueId v : in) specs.push_back(spec(v));
+  OutSpecs out;
+  InferCtx ctx{op, attrs, specs, out};
+  op_def(op).infer(ctx);
+  Node node{.kind = NodeKind::kOp, .op = op, .attrs = attrs, .in = std::move(in)};
+  for (const TensorSpec& made : out.all()) node.out.push_back(add_value(made));
+  nodes.push_back(std::move(node));
+  return nodes.back();
+}
+
+std::vector<int> Graph::producers() const {
+  std::vector<int> made(values.size(), -1);
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    for (const ValueId v : nodes[n].out) made[static_cast<std::size_t>(v)] = static_cast<int>(n);
+  }
+  return made;
+}
+
+std::vector<int> Graph::num_uses() const {
+  std::vector<int> uses(values.size(), 0);
+  for (const Node& node : nodes) {
+    for (const ValueId v : node.in) ++uses[static_cast<std::size_t>(v)];
+  }
+  for (const ValueId v : outputs) {
+    if (v != kNoValue) ++uses[static_cast<std::size_t>(v)];
+  }
+  return uses;
+}
+
+std::string Graph::validate() const {
+  std::vector<char> is_made(values.size(), 0);
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    const Node& node = nodes[n];
+    for (const ValueId v : node.in) {
+      if (v < 0 || static_cast<std::size_t>(v) >= values.size())
+        return fmt::format("node {} ({}) reads value {}, which does not exist", n,
+                           title(*this, node), v);
+      if (!is_made[static_cast<std::size_t>(v)])
+        return fmt::format("node {} ({}) reads value {} before it is made", n, title(*this, node),
+                           v);
+    }
+    for (const ValueId v : node.out) {
+      if (is_made[static_cast<std::size_t>(v)])
+        return fmt::format("value {} is made twice, again by node {} ({})", v, n,
+                           title(*this, node));
+      is_made[static_cast<std::size_t>(v)] = 1;
+    }
+    if (node.kind == NodeKind::kAssign &&
+        !(spec(node.in[0]) == variables[static_cast<std::size_t>(node.slot)].spec))
+      return fmt::format("node {} assigns {} to a variable of {}", n, spec_text(spec(node.in[0])),
+                         spec_text(variables[static_cast<std::size_t>(node.slot)].spec));
+  }
+  for (const ValueId v : outputs) {
+    if (v != kNoValue && !is_made[static_cast<std::size_t>(v)])
+      return fmt::format("output value {} is never made", v);
+  }
+  return "";
+}
+
+std::string Graph::to_text() const {
+  std::string text;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    const Node& node = nodes[n];
+    text += fmt::format("{:5}  ", n);
+    for (std::size_t i = 0; i < node.out.size(); ++i)
+      text += fmt::format("{}%{}:{}", i ? ", " : "", node.out[i], spec_text(spec(node.out[i])));
+    text += fmt::format("{}{}(", node.out.empty() ? "" : " = ", title(*this, node));
+    for (std::size_t i = 0; i < node.in.size(); ++i)
+      text += fmt::format("{}%{}", i ? ", " : "", node.in[i]);
+    text += ")";
+    if (node.kind == NodeKind::kOp) {
+      const auto infos = op_info(node.op).attrs;
+      for (int i = 0; i < node.attrs.size(); ++i)
+        text += fmt::format(" {}={}", infos[static_cast<std::size_t>(i)].name,
+                            node.attrs[i].to_string());
+    }
+    if (!node.scope.empty()) text += fmt::format("  # {}", node.scope);
+    if (node.is_backward) text += " backward";
+    if (node.is_recomputed) text += " recomputed";
+    text += "\n";
+  }
+  text += "returns";
+  for (const ValueId v : outputs) text += v == kNoValue ? " none" : fmt::format(" %{}", v);
+  return text + "\n";
+}
+
+std::string Graph::to_dot() const {
+  std::string text = "digraph plimsoll {\n  node [shape=box, fontname=monospace];\n";
+  const std::vector<int> made_by = producers();
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    text += fmt::format("  n{} [label=\"{}{}{}\"];\n", n, title(*this, nodes[n]),
+                        nodes[n].scope.empty() ? "" : "\\n", nodes[n].scope);
+    for (const ValueId v : nodes[n].in)
+      text += fmt::format("  n{} -> n{} [label=\"{}\"];\n", made_by[static_cast<std::size_t>(v)], n,
+                          spec_text(spec(v)));
+  }
+  return text + "}\n";
+}
+
+bool has_side_effects(const Node& node) noexcept {
+  return node.kind == NodeKind::kAssign || node.kind == NodeKind::kInput;
+}
+
+}  // namespace plimsoll::graph

@@ -1,0 +1,92 @@
+// A function as a graph: nodes in an order in which they can run, and the values between them.
+//
+// Values are in SSA form: each is made once, by one node. Variables come in as values (what they
+// are when the run starts) and change by assign nodes. Passes rewrite the list of nodes; ids of
+// values stay what they are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ops/op_def.h"
+#include "plimsoll/memory/owner.h"
+#include "plimsoll/tensor.h"
+
+namespace plimsoll::graph {
+
+using ValueId = std::int32_t;
+inline constexpr ValueId kNoValue = -1;
+
+enum class NodeKind : std::uint8_t {
+  kInput,        // argument `slot` of the function
+  kConstant,     // tensor `slot` of Graph::constants
+  kVariable,     // variable `slot`, as it is when the run starts
+  kRandomState,  // a place in a stream of random numbers, a new one in every run
+  kOp,
+  kAssign,  // variable `slot` becomes in[0]
+};
+
+struct Node {
+  NodeKind kind = NodeKind::kOp;
+  OpId op{};
+  Attrs attrs;
+  std::vector<ValueId> in, out;
+  int slot = -1;
+  std::string scope;           // the layer that it belongs to: "block1/conv"
+  bool is_backward = false;    // made by a gradient
+  bool is_recomputed = false;  // a second copy, so that the first need not be kept
+};
+
+struct Value {
+  TensorSpec spec;
+  memory::Tag tag = memory::Tag::kActivations;
+};
+
+struct VariableInfo {
+  TensorSpec spec;
+  std::string name;
+  memory::Tag tag = memory::Tag::kWeights;
+};
+
+// Where a stream of random numbers begins; each run takes num_counters of it.
+struct RandomStream {
+  std::int64_t key = 0, high = 0;
+  std::uint64_t num_counters = 0;
+};
+
+struct Graph {
+  std::vector<Node> nodes;
+  std::vector<Value> values;
+  std::vector<ValueId> inputs;   // by argument
+  std::vector<ValueId> outputs;  // by result; kNoValue: an empty Tensor
+  std::vector<Tensor> constants;
+  std::vector<VariableInfo> variables;
+  std::vector<RandomStream> streams;  // by slot of a random state
+
+  ValueId add_value(const TensorSpec& spec, memory::Tag tag = memory::Tag::kActivations);
+  const TensorSpec& spec(ValueId value) const noexcept {
+    return values[static_cast<std::size_t>(value)].spec;
+  }
+  std::uint64_t nbytes(ValueId value) const noexcept;
+
+  // Appends a call of an op, with its outputs as the op's shape rule says.
+  Node& add_op(OpId op, const Attrs& attrs, std::vector<ValueId> in);
+
+  // The node that makes each value; by ValueId, -1 for none.
+  std::vector<int> producers() const;
+  // How often each value is read, by nodes and as output.
+  std::vector<int> num_uses() const;
+
+  // What is wrong with the graph, in words; empty if it is sound.
+  std::string validate() const;
+
+  // For people: a line per node, and Graphviz.
+  std::string to_text() const;
+  std::string to_dot() const;
+};
+
+bool has_side_effects(const Node& node) noexcept;
+
+}  // namespace plimsoll::graph

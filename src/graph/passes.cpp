@@ -1,0 +1,44 @@
+#include "graph/passes.h"
+
+#include <algorithm>
+
+#include "graph/storage.h"
+
+namespace plimsoll::graph {
+namespace {
+
+constexpr Pass kPasses[] = {
+    {"cse", "compute what occurs twice once", merge_common},
+    {"dce", "leave out what nobody needs", remove_dead_code},
+    {"early_update", "update a variable as soon as its gradient is there", update_early},
+};
+
+}  // namespace
+
+std::span<const Pass> all_passes() noexcept {
+  return kPasses;
+}
+
+void erase_nodes(Graph& graph, const std::vector<char>& keep) {
+  std::vector<Node> kept;
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+    if (keep[n]) kept.push_back(std::move(graph.nodes[n]));
+  }
+  graph.nodes = std::move(kept);
+}
+
+void reorder(Graph& graph, std::span<const int> order) {
+  std::vector<Node> nodes;
+  nodes.reserve(order.size());
+  for (const int n : order) nodes.push_back(std::move(graph.nodes[static_cast<std::size_t>(n)]));
+  graph.nodes = std::move(nodes);
+}
+
+std::uint64_t live_peak(const Graph& graph) {
+  Graph settled = graph;
+  settle_assigns(settled);
+  const auto live = live_bytes(settled, map_storage(settled, true));
+  return live.empty() ? 0 : *std::max_element(live.begin(), live.end());
+}
+
+}  // namespace plimsoll::graph

@@ -1,0 +1,297 @@
+#include "graph/storage.h"
+
+#include <algorithm>
+
+namespace plimsoll::graph {
+namespace {
+
+std::size_t at(std::int64_t i) noexcept {
+  return static_cast<std::size_t>(i);
+}
+
+bool is_view(const Node& node) noexcept {
+  return node.kind == NodeKind::kOp && op_def(node.op).is_view;
+}
+bool can_fail(const Graph& g, const Node& node) noexcept {
+  if (node.kind != NodeKind::kOp) return false;
+  const Fails fails = op_def(node.op).fails;
+  return fails == Fails::kAlways ||
+         (fails == Fails::kIntegers && !is_floating(g.spec(node.in[0]).dtype));
+}
+
+// The value whose memory a value is, seen through views.
+std::vector<ValueId> view_roots(const Graph& g) {
+  std::vector<ValueId> root(g.values.size());
+  for (std::size_t v = 0; v < root.size(); ++v) root[v] = static_cast<ValueId>(v);
+  for (const Node& node : g.nodes) {
+    if (is_view(node)) root[at(node.out[0])] = root[at(node.in[0])];
+  }
+  return root;
+}
+
+// Whether `node` may write its output over input `k`.
+bool may_overwrite(const Graph& g, const Node& node, std::size_t k) noexcept {
+  if (node.kind != NodeKind::kOp || node.out.empty()) return false;
+  switch (op_def(node.op).may_alias) {
+    case Alias::kNone:
+      return false;
+    case Alias::kIn0:
+      if (k != 0) return false;
+      break;
+    case Alias::kIn1:
+      if (k != 1) return false;
+      break;
+    case Alias::kAnyIn:
+      break;
+  }
+  return g.spec(node.in[k]) == g.spec(node.out[0]);
+}
+
+class Mapper {
+ public:
+  Mapper(const Graph& graph, bool in_place) : g_(graph), in_place_(in_place) {}
+
+  StorageMap run() {
+    make_storages();
+    find_lifetimes();
+    write_variables();
+    if (in_place_) overwrite_inputs();
+    return finish();
+  }
+
+ private:
+  int root(int s) noexcept {
+    while (merged_[at(s)] >= 0) s = merged_[at(s)];
+    return s;
+  }
+  int storage_of(ValueId v) noexcept { return root(map_.of_value[at(v)]); }
+  Storage& storage(int s) noexcept { return map_.storages[at(s)]; }
+
+  int add(Place place, int slot, ValueId v, int step) {
+    map_.storages.push_back({place, slot, g_.nbytes(v), step, step, v});
+    merged_.push_back(-1);
+    map_.of_value[at(v)] = static_cast<int>(map_.storages.size()) - 1;
+    return map_.of_value[at(v)];
+  }
+
+  void make_storages() {
+    map_.of_value.assign(g_.values.size(), -1);
+    variable_storage_.assign(g_.variables.size(), -1);
+    for (int n = 0; n < static_cast<int>(g_.nodes.size()); ++n) {
+      const Node& node = g_.nodes[at(n)];
+      if (is_view(node)) {
+        map_.of_value[at(node.out[0])] = map_.of_value[at(node.in[0])];
+        continue;
+      }
+      Place place = Place::kArena;
+      if (node.kind == NodeKind::kInput) place = Place::kInput;
+      if (node.kind == NodeKind::kConstant) place = Place::kConstant;
+      if (node.kind == NodeKind::kVariable) place = Place::kVariable;
+      for (const ValueId v : node.out) {
+        const int s = add(place, place == Place::kArena ? -1 : node.slot, v, n);
+        if (node.kind == NodeKind::kVariable) variable_storage_[at(node.slot)] = s;
+      }
+    }
+    for (const ValueId v : g_.outputs) {
+      if (v == kNoValue) continue;
+      Storage& s = storage(map_.of_value[at(v)]);
+      if (s.place != Place::kArena) continue;
+      s.place = Place::kOutput;
+      s.slot = map_.num_output_blocks++;
+    }
+  }
+
+  void find_lifetimes() {
+    for (int n = 0; n < static_cast<int>(g_.nodes.size()); ++n) {
+      if (is_view(g_.nodes[at(n)])) continue;
+      for (const ValueId v : g_.nodes[at(n)].in) {
+        Storage& s = storage(map_.of_value[at(v)]);
+        s.last = std::max(s.last, n);
+      }
+    }
+    for (Storage& s : map_.storages) {
+      if (s.place == Place::kOutput) s.last = static_cast<int>(g_.nodes.size());
+    }
+  }
+
+  // Has the node that makes a variable's next value write it where the variable is.
+  void write_variables() {
+    map_.is_in_place.assign(g_.nodes.size(), 0);
+    int last_failing = -1;
+    for (int n = 0; n < static_cast<int>(g_.nodes.size()); ++n) {
+      if (can_fail(g_, g_.nodes[at(n)])) last_failing = n;
+    }
+    for (int n = 0; n < static_cast<int>(g_.nodes.size()); ++n) {
+      const Node& node = g_.nodes[at(n)];
+      if (node.kind != NodeKind::kAssign) continue;
+      const int made = storage_of(node.in[0]);
+      const int old = variable_storage_[at(node.slot)];
+      if (storage(made).place != Place::kArena || storage(made).first <= last_failing) continue;
+      const int maker = storage(made).first;
+      if (old >= 0 && !is_free_at(old, maker, made)) continue;
+      if (old >= 0) {
+        merged_[at(made)] = old;
+      } else {
+        storage(made).place = Place::kVariable;
+        storage(made).slot = node.slot;
+        variable_storage_[at(node.slot)] = made;
+      }
+      map_.is_in_place[at(n)] = 1;
+    }
+  }
+
+  // Whether nobody reads storage `s` after step n, and at n only an op that may write `out` over
+  // it.
+  bool is_free_at(int s, int n, int out) noexcept {
+    if (storage(s).last != n) return storage(s).last < n;
+    const Node& node = g_.nodes[at(n)];
+    if (map_.of_value[at(node.out[0])] != out) return false;
+    for (std::size_t k = 0; k < node.in.size(); ++k) {
+      if (storage_of(node.in[k]) == s && !may_overwrite(g_, node, k)) return false;
+    }
+    return true;
+  }
+
+  void overwrite_inputs() {
+    for (int n = 0; n < static_cast<int>(g_.nodes.size()); ++n) {
+      const Node& node = g_.nodes[at(n)];
+      if (node.kind != NodeKind::kOp || is_view(node) || node.out.empty()) continue;
+      const int out = map_.of_value[at(node.out[0])];
+      if (merged_[at(out)] >= 0) continue;
+      const Place place = storage(out).place;
+      if (place != Place::kArena && place != Place::kOutput) continue;
+      for (std::size_t k = 0; k < node.in.size(); ++k) {
+        const int in = storage_of(node.in[k]);
+        Storage& from = storage(in);
+        if (from.place != Place::kArena || from.nbytes != storage(out).nbytes) continue;
+        if (!may_overwrite(g_, node, k) || !is_free_at(in, n, out)) continue;
+        merged_[at(out)] = in;
+        from.last = std::max(from.last, storage(out).last);
+        from.place = place;
+        from.slot = storage(out).slot;
+        break;
+      }
+    }
+  }
+
+  // Leaves out the storages that went into others.
+  StorageMap finish() {
+    StorageMap made;
+    made.is_in_place = map_.is_in_place;
+    made.num_output_blocks = map_.num_output_blocks;
+    made.of_value.assign(g_.values.size(), -1);
+    std::vector<int> place(map_.storages.size(), -1);
+    for (std::size_t s = 0; s < map_.storages.size(); ++s) {
+      if (merged_[s] >= 0) continue;
+      place[s] = static_cast<int>(made.storages.size());
+      made.storages.push_back(map_.storages[s]);
+    }
+    for (std::size_t v = 0; v < g_.values.size(); ++v) {
+      if (map_.of_value[v] >= 0) made.of_value[v] = place[at(root(map_.of_value[v]))];
+    }
+    return made;
+  }
+
+  const Graph& g_;
+  const bool in_place_;
+  StorageMap map_;
+  std::vector<int> merged_;  // into which storage; -1: none
+  std::vector<int> variable_storage_;
+};
+
+}  // namespace
+
+void settle_assigns(Graph& g) {
+  // Copies where a result or an assigned value is memory that an assign may change.
+  std::vector<ValueId> root = view_roots(g);
+  std::vector<int> maker = g.producers();
+  std::vector<Node> with_copies;
+  std::vector<std::pair<std::size_t, Node>> copies;  // after which node
+  const auto is_from_outside = [&](ValueId v) {
+    const NodeKind kind = g.nodes[at(maker[at(root[at(v)])])].kind;
+    return kind == NodeKind::kVariable;
+  };
+  const auto copy_of = [&](ValueId v) {
+    Node copy{.kind = NodeKind::kOp, .op = OpId::Copy, .in = {v}};
+    const ValueId made = g.add_value(g.spec(v), g.values[at(v)].tag);
+    copy.out = {made};
+    copies.emplace_back(at(maker[at(v)]), std::move(copy));
+    return made;
+  };
+  for (ValueId& v : g.outputs) {
+    if (v != kNoValue && is_from_outside(v)) v = copy_of(v);
+  }
+  const std::size_t num_nodes = g.nodes.size();
+  for (std::size_t n = 0; n < num_nodes; ++n) {
+    if (g.nodes[n].kind == NodeKind::kAssign && is_from_outside(g.nodes[n].in[0]))
+      g.nodes[n].in[0] = copy_of(g.nodes[n].in[0]);
+  }
+  std::stable_sort(copies.begin(), copies.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+
+  // The last assign of each variable.
+  std::vector<int> last_assign(g.variables.size(), -1);
+  for (std::size_t n = 0; n < num_nodes; ++n) {
+    if (g.nodes[n].kind == NodeKind::kAssign)
+      last_assign[at(g.nodes[n].slot)] = static_cast<int>(n);
+  }
+  std::vector<Node> nodes, assigns;
+  std::size_t c = 0;
+  for (std::size_t n = 0; n < num_nodes; ++n) {
+    const bool is_assign = g.nodes[n].kind == NodeKind::kAssign;
+    if (is_assign && last_assign[at(g.nodes[n].slot)] == static_cast<int>(n))
+      assigns.push_back(std::move(g.nodes[n]));
+    if (!is_assign) nodes.push_back(std::move(g.nodes[n]));
+    for (; c < copies.size() && copies[c].first == n; ++c)
+      nodes.push_back(std::move(copies[c].second));
+  }
+  // Each goes behind the maker of its value, the readers of the old value and what can fail.
+  g.nodes = std::move(nodes);
+  root = view_roots(g);
+  maker = g.producers();
+  std::vector<int> variable_of(g.values.size(), -1), last_read(g.variables.size(), -1);
+  int last_failing = -1;
+  for (int n = 0; n < static_cast<int>(g.nodes.size()); ++n) {
+    const Node& node = g.nodes[at(n)];
+    if (can_fail(g, node)) last_failing = n;
+    if (node.kind == NodeKind::kVariable) variable_of[at(node.out[0])] = node.slot;
+    for (const ValueId v : node.in) {
+      const int slot = variable_of[at(root[at(v)])];
+      if (slot >= 0) last_read[at(slot)] = n;
+    }
+  }
+  std::vector<std::vector<Node>> after(g.nodes.size());
+  for (Node& assign : assigns) {
+    const int n = std::max({maker[at(assign.in[0])], last_read[at(assign.slot)], last_failing});
+    after[at(n)].push_back(std::move(assign));
+  }
+  nodes.clear();
+  for (std::size_t n = 0; n < g.nodes.size(); ++n) {
+    nodes.push_back(std::move(g.nodes[n]));
+    for (Node& assign : after[n]) nodes.push_back(std::move(assign));
+  }
+  g.nodes = std::move(nodes);
+}
+
+StorageMap map_storage(const Graph& graph, bool in_place) {
+  return Mapper(graph, in_place).run();
+}
+
+std::vector<std::uint64_t> live_bytes(const Graph& graph, const StorageMap& map) {
+  std::vector<std::int64_t> change(graph.nodes.size() + 2, 0);
+  for (const Storage& s : map.storages) {
+    if (s.place != Place::kArena) continue;
+    const auto nbytes = static_cast<std::int64_t>((s.nbytes + 63) / 64 * 64);
+    change[at(s.first)] += nbytes;
+    change[at(s.last) + 1] -= nbytes;
+  }
+  std::vector<std::uint64_t> live(graph.nodes.size());
+  std::int64_t sum = 0;
+  for (std::size_t n = 0; n < live.size(); ++n) {
+    sum += change[n];
+    live[n] = static_cast<std::uint64_t>(sum);
+  }
+  return live;
+}
+
+}  // namespace plimsoll::graph

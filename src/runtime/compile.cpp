@@ -1,0 +1,322 @@
+#include "runtime/compile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <unordered_map>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/nearest.h"
+#include "graph/passes.h"
+#include "plimsoll/planner.h"
+#include "plimsoll/settings.h"
+#include "runtime/variable_state.h"
+
+namespace plimsoll {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeKind;
+using graph::Place;
+
+constexpr std::int64_t kAlignment = 64;
+constexpr double kPlannerSeconds = 0.5;  // for the search, when heuristics miss the bound
+
+std::size_t at(std::int64_t i) noexcept {
+  return static_cast<std::size_t>(i);
+}
+std::uint64_t round_up_64(std::uint64_t n) noexcept {
+  return (n + 63) / 64 * 64;
+}
+
+std::string near_hint(std::string_view word, std::span<const std::string_view> known) {
+  const std::string_view near = nearest(word, known);
+  return near.empty() ? fmt::format("; there are: {}", fmt::join(known, ", "))
+                      : fmt::format("; did you mean '{}'?", near);
+}
+
+// Which passes run, as PLIMSOLL_PASSES says.
+class PassChoice {
+ public:
+  PassChoice() : names_(settings::get_list("passes")) {
+    for (const std::string& given : names_) {
+      const std::string name = given.substr(given.starts_with('-') ? 1 : 0);
+      if (name == "none" || name == "all" || name == "in_place") continue;
+      std::vector<std::string_view> known{"all", "none", "in_place"};
+      for (const graph::Pass& pass : graph::all_passes()) known.push_back(pass.name);
+      PLIMSOLL_CHECK(std::ranges::find(known, name) != known.end(), InvalidArgumentError,
+                     "{}: there is no pass '{}'{}", settings::origin("passes").text, name,
+                     near_hint(name, known));
+    }
+  }
+  bool has(std::string_view name) const {
+    if (names_.empty()) return true;
+    const auto is_named = [&](std::string_view n) {
+      return std::ranges::find(names_, n) != names_.end();
+    };
+    if (is_named(fmt::format("-{}", name)) || is_named("none")) return false;
+    if (is_named(name) || is_named("all")) return true;
+    return names_.front().starts_with('-');
+  }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+// Writes a graph after each pass, if asked to.
+class Dump {
+ public:
+  explicit Dump(const std::string& function) : folder_(settings::get_string("dump")) {
+    if (folder_.empty()) return;
+    static std::atomic<int> num_dumps{0};
+    prefix_ = fmt::format("{}/{}.{}", folder_, function, num_dumps++);
+    std::error_code ignored;
+    std::filesystem::create_directories(folder_, ignored);
+  }
+  void write(const Graph& g, std::string_view pass) {
+    if (folder_.empty()) return;
+    const std::string name = fmt::format("{}.{:02}_{}", prefix_, num_written_++, pass);
+    put(name + ".txt", g.to_text());
+    put(name + ".dot", g.to_dot());
+  }
+  void write(const MemoryPlan& plan) {
+    if (!folder_.empty()) put(prefix_ + ".plan.json", plan.to_json());
+  }
+
+ private:
+  static void put(const std::string& path, const std::string& text) {
+    std::ofstream file(path);
+    file << text;
+    PLIMSOLL_CHECK(file.good(), NotFoundError, "PLIMSOLL_DUMP: cannot write '{}'", path);
+  }
+  std::string folder_, prefix_;
+  int num_written_ = 0;
+};
+
+// Kernels, each prepared once for calls that are alike.
+class Preparer {
+ public:
+  explicit Preparer(const KernelTable& table) : table_(table) {}
+
+  PreparedKernel prepare(const KernelCall& call) {
+    std::uint64_t hash = hash_mix(static_cast<std::uint64_t>(call.op), call.attrs.hash());
+    for (const TensorSpec& spec : call.in) {
+      hash = hash_mix(hash, static_cast<std::uint64_t>(spec.dtype));
+      for (const std::int64_t dim : spec.shape.dims())
+        hash = hash_mix(hash, static_cast<std::uint64_t>(dim));
+    }
+    const auto [begin, end] = known_.equal_range(hash);
+    for (auto it = begin; it != end; ++it) {
+      const Known& k = it->second;
+      if (k.op == call.op && *k.attrs == call.attrs && std::ranges::equal(k.in, call.in))
+        return k.kernel;
+    }
+    const PreparedKernel kernel = prepare_kernel(table_, call);
+    known_.emplace(hash, Known{call.op, &call.attrs, {call.in.begin(), call.in.end()}, kernel});
+    return kernel;
+  }
+
+ private:
+  struct Known {
+    OpId op;
+    const Attrs* attrs;  // of a node, which stays where it is meanwhile
+    std::vector<TensorSpec> in;
+    PreparedKernel kernel;
+  };
+  const KernelTable& table_;
+  std::unordered_multimap<std::uint64_t, Known> known_;
+};
+
+void run_passes(Graph& g, const graph::PassContext& context, const PassChoice& choice, Dump& dump,
+                MemoryPlan& plan) {
+  dump.write(g, "traced");
+  std::uint64_t peak = graph::live_peak(g);
+  for (const graph::Pass& pass : graph::all_passes()) {
+    if (!choice.has(pass.name)) continue;
+    const auto start = std::chrono::steady_clock::now();
+    pass.run(g, context);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    const std::string problem = g.validate();
+    PLIMSOLL_CHECK(problem.empty(), InternalError, "after pass '{}': {}", pass.name, problem);
+    const std::uint64_t after = graph::live_peak(g);
+    plan.passes.push_back(
+        {std::string(pass.name), static_cast<int>(g.nodes.size()), peak, after, seconds.count()});
+    peak = after;
+    dump.write(g, pass.name);
+  }
+}
+
+void make_steps(CompiledGraph& c) {
+  const Graph& g = c.graph;
+  Preparer preparer(c.device->kernels());
+  for (int n = 0; n < static_cast<int>(g.nodes.size()); ++n) {
+    const Node& node = g.nodes[at(n)];
+    Step step{.node = n, .slot = node.slot};
+    if (node.kind == NodeKind::kRandomState) {
+      step.kind = Step::Kind::kRandomState;
+    } else if (node.kind == NodeKind::kAssign) {
+      if (c.storage.is_in_place[at(n)]) continue;
+      step.kind = Step::Kind::kAssignCopy;
+    } else if (node.kind != NodeKind::kOp || op_def(node.op).is_view) {
+      continue;
+    }
+    for (const graph::ValueId v : node.in) step.in_specs.push_back(g.spec(v));
+    for (const graph::ValueId v : node.out) step.out_specs.push_back(g.spec(v));
+    if (step.kind == Step::Kind::kKernel)
+      step.kernel = preparer.prepare({node.op, node.attrs, step.in_specs, step.out_specs});
+    c.steps.push_back(std::move(step));
+  }
+}
+
+// Packs the storages and scratches of the arena.
+void pack(CompiledGraph& c) {
+  planner::Problem problem;
+  std::vector<std::size_t> storages, scratches;  // by buffer: storages first
+  const auto add = [&](int first, int last, std::uint64_t nbytes) {
+    problem.buffers.push_back({.lower = first,
+                               .upper = last + 1,
+                               .size = static_cast<std::int64_t>(nbytes),
+                               .alignment = kAlignment});
+  };
+  for (std::size_t s = 0; s < c.storage.storages.size(); ++s) {
+    const graph::Storage& storage = c.storage.storages[s];
+    if (storage.place != Place::kArena) continue;
+    storages.push_back(s);
+    add(storage.first, storage.last, storage.nbytes);
+  }
+  for (std::size_t i = 0; i < c.steps.size(); ++i) {
+    const std::uint64_t nbytes = c.steps[i].kernel.scratch_bytes();
+    if (c.steps[i].kind != Step::Kind::kKernel || !nbytes) continue;
+    scratches.push_back(i);
+    add(c.steps[i].node, c.steps[i].node, nbytes);
+  }
+  const planner::Result result = planner::solve(problem, {.seconds = kPlannerSeconds});
+  const std::string wrong = planner::validate(problem, result.solution);
+  PLIMSOLL_CHECK(wrong.empty(), InternalError, "the plan of '{}' is wrong: {}", c.plan.function,
+                 wrong);
+  c.offsets.assign(c.storage.storages.size(), 0);
+  for (std::size_t i = 0; i < storages.size(); ++i)
+    c.offsets[storages[i]] = static_cast<std::uint64_t>(result.solution.offsets[i]);
+  for (std::size_t i = 0; i < scratches.size(); ++i) {
+    c.steps[scratches[i]].scratch_offset =
+        static_cast<std::uint64_t>(result.solution.offsets[storages.size() + i]);
+  }
+  c.plan.arena_bytes = static_cast<std::uint64_t>(result.solution.height);
+  c.plan.lower_bound_bytes = static_cast<std::uint64_t>(result.lower_bound);
+}
+
+PlannedBuffer::Place planned_place(Place place) noexcept {
+  switch (place) {
+    case Place::kArena:
+      return PlannedBuffer::Place::kArena;
+    case Place::kInput:
+      return PlannedBuffer::Place::kInput;
+    case Place::kConstant:
+      return PlannedBuffer::Place::kConstant;
+    case Place::kVariable:
+      return PlannedBuffer::Place::kVariable;
+    case Place::kOutput:
+      return PlannedBuffer::Place::kOutput;
+  }
+  return PlannedBuffer::Place::kArena;
+}
+
+// Writes down what everything costs.
+void describe(CompiledGraph& c) {
+  const Graph& g = c.graph;
+  MemoryPlan& plan = c.plan;
+  const std::vector<int> maker = g.producers();
+  plan.num_steps = static_cast<int>(g.nodes.size());
+  for (const Node& node : g.nodes) {
+    std::string name = node.kind == NodeKind::kOp       ? std::string(op_name(node.op))
+                       : node.kind == NodeKind::kAssign ? "assign"
+                                                        : "given";
+    if (!node.scope.empty()) name += " " + node.scope;
+    if (node.is_backward) name += " backward";
+    plan.step_names.push_back(std::move(name));
+  }
+  std::vector<std::int64_t> change(g.nodes.size() + 2, 0);
+  const auto add = [&](PlannedBuffer buffer) {
+    if (buffer.place == PlannedBuffer::Place::kArena ||
+        buffer.place == PlannedBuffer::Place::kScratch) {
+      change[at(buffer.first)] += static_cast<std::int64_t>(round_up_64(buffer.nbytes));
+      change[at(buffer.last) + 1] -= static_cast<std::int64_t>(round_up_64(buffer.nbytes));
+    }
+    plan.buffers.push_back(std::move(buffer));
+  };
+  for (std::size_t s = 0; s < c.storage.storages.size(); ++s) {
+    const graph::Storage& storage = c.storage.storages[s];
+    const Node& node = g.nodes[at(maker[at(storage.value)])];
+    PlannedBuffer buffer{.op = node.kind == NodeKind::kOp ? std::string(op_name(node.op)) : "given",
+                         .layer = node.scope,
+                         .tag = g.values[at(storage.value)].tag,
+                         .place = planned_place(storage.place),
+                         .spec = g.spec(storage.value),
+                         .nbytes = storage.nbytes,
+                         .offset = c.offsets[s],
+                         .first = storage.first,
+                         .last = std::min(storage.last, plan.num_steps - 1)};
+    const std::uint64_t booked = round_up_64(storage.nbytes);
+    if (storage.place == Place::kInput) plan.input_bytes += booked;
+    if (storage.place == Place::kConstant) plan.constant_bytes += booked;
+    if (storage.place == Place::kOutput) plan.output_bytes += booked;
+    if (storage.place == Place::kVariable) {
+      const graph::VariableInfo& variable = g.variables[at(storage.slot)];
+      buffer.layer = variable.name;
+      buffer.tag = variable.tag;
+    }
+    add(std::move(buffer));
+  }
+  for (const graph::VariableInfo& variable : g.variables)
+    plan.variable_bytes += round_up_64(tensor_bytes(variable.spec.dtype, variable.spec.shape));
+  for (const Step& step : c.steps) {
+    if (step.kind != Step::Kind::kKernel || !step.kernel.scratch_bytes()) continue;
+    const Node& node = g.nodes[at(step.node)];
+    add({.op = std::string(op_name(node.op)),
+         .layer = node.scope,
+         .tag = memory::Tag::kWorkspace,
+         .place = PlannedBuffer::Place::kScratch,
+         .nbytes = step.kernel.scratch_bytes(),
+         .offset = step.scratch_offset,
+         .first = step.node,
+         .last = step.node});
+  }
+  std::int64_t live = 0;
+  for (std::size_t n = 0; n < g.nodes.size(); ++n) {
+    live += change[n];
+    plan.live_bytes.push_back(static_cast<std::uint64_t>(live));
+    if (plan.live_bytes[n] > plan.live_bytes[at(plan.peak_step)])
+      plan.peak_step = static_cast<int>(n);
+  }
+  plan.peak_bytes = plan.arena_bytes + plan.output_bytes + plan.input_bytes + plan.variable_bytes +
+                    plan.constant_bytes;
+}
+
+}  // namespace
+
+CompiledGraph compile(Trace&& trace, Device& device, const std::string& name) {
+  CompiledGraph c;
+  c.graph = std::move(trace.graph);
+  c.variables = std::move(trace.variables);
+  c.device = &device;
+  c.plan.function = name;
+  c.plan.device = device.full_name();
+  const PassChoice choice;
+  Dump dump(name);
+  run_passes(c.graph, {&device.kernels()}, choice, dump, c.plan);
+  graph::settle_assigns(c.graph);
+  c.storage = graph::map_storage(c.graph, choice.has("in_place"));
+  dump.write(c.graph, "ready");
+  make_steps(c);
+  pack(c);
+  describe(c);
+  dump.write(c.plan);
+  return c;
+}
+
+}  // namespace plimsoll

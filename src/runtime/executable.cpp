@@ -1,0 +1,292 @@
+#include "runtime/executable.h"
+
+#include <unordered_set>
+
+#include "base/check.h"
+#include "runtime/budget_scope.h"
+#include "runtime/context.h"
+#include "runtime/copies.h"
+#include "runtime/dispatch.h"
+#include "runtime/variable_state.h"
+
+namespace plimsoll {
+namespace {
+
+using graph::Node;
+using graph::NodeKind;
+using graph::Place;
+
+// Results up to this size are used again by the next run if nobody has them any more, so that a
+// training step's loss costs no allocation.
+constexpr std::uint64_t kKeptOutputBytes = 64U << 10;
+
+std::size_t at(std::int64_t i) noexcept {
+  return static_cast<std::size_t>(i);
+}
+
+bool is_alone(const Tensor& t) noexcept {
+  return t.is_valid() && t.impl()->count.load(std::memory_order_acquire) == 1 &&
+         t.impl()->buffer->count.load(std::memory_order_acquire) == 1;
+}
+
+}  // namespace
+
+Executable::Executable(CompiledGraph compiled)
+    : compiled_(std::move(compiled)), owner_(memory::Tag::kActivations, compiled_.plan.function) {
+  const graph::Graph& g = compiled_.graph;
+  for (Step& step : compiled_.steps) {
+    const Node& node = g.nodes[at(step.node)];
+    step.first_operand = operand_storage_.size();
+    for (const graph::ValueId v : node.in)
+      add_operand(compiled_.storage.of_value[at(v)], g.nbytes(v));
+    for (const graph::ValueId v : node.out)
+      add_operand(compiled_.storage.of_value[at(v)], g.nbytes(v));
+  }
+  for (const Node& node : g.nodes) {
+    if (node.kind == NodeKind::kAssign) written_.push_back(node.slot);
+  }
+  has_assigns_ = !written_.empty();
+  counters_.assign(g.streams.size(), 0);
+  for (const Tensor& t : g.constants) {
+    constants_.push_back(owner_of(t) == compiled_.device ? t
+                                                         : copy_to(*compiled_.device, t, owner_));
+  }
+  std::unordered_set<const KernelState*> states;
+  std::uint64_t nbytes = 0;
+  for (const Step& step : compiled_.steps) {
+    const KernelState* state = step.kernel.state();
+    if (state && states.insert(state).second) nbytes += state->nbytes();
+  }
+  kernels_ = Context::get().cpu().budget().reserve(
+      nbytes, memory::Owner(memory::Tag::kCache, compiled_.plan.function));
+}
+
+void Executable::add_operand(int storage, std::uint64_t nbytes) {
+  operand_storage_.push_back(storage);
+  operand_nbytes_.push_back(nbytes);
+}
+
+std::unique_ptr<Executable::RunState> Executable::take_state() {
+  {
+    std::scoped_lock lock(mutex_);
+    if (!idle_.empty()) {
+      auto state = std::move(idle_.back());
+      idle_.pop_back();
+      return state;
+    }
+  }
+  auto state = std::make_unique<RunState>();
+  state->bases.resize(compiled_.storage.storages.size());
+  state->spans.resize(operand_storage_.size());
+  for (std::size_t i = 0; i < state->spans.size(); ++i) state->spans[i].nbytes = operand_nbytes_[i];
+  state->near_inputs.resize(compiled_.graph.inputs.size());
+  const std::size_t num_blocks = at(compiled_.storage.num_output_blocks);
+  state->blocks.resize(num_blocks);
+  state->claims.reserve(num_blocks);
+  state->fresh.resize(num_blocks);
+  std::scoped_lock lock(mutex_);
+  idle_.reserve(idle_.size() + 4);  // so that giving it back needs no memory
+  return state;
+}
+
+// Memory for results, all or none.
+void Executable::prepare_outputs(RunState& state) {
+  state.claims.clear();
+  for (const graph::Storage& s : compiled_.storage.storages) {
+    if (s.place != Place::kOutput || is_alone(state.blocks[at(s.slot)])) continue;
+    state.claims.push_back({s.nbytes, owner_});
+  }
+  if (state.claims.empty()) return;
+  memory::Refusal why;
+  const std::span fresh(state.fresh.data(), state.claims.size());
+  Device& device = *compiled_.device;
+  if (!device.heap().try_allocate_all(state.claims, fresh, &why, scope_budget(device))) {
+    throw ResourceExhaustedError(fmt::format("OOM when allocating the results of '{}' on {}\n{}",
+                                             compiled_.plan.function, device.full_name(),
+                                             memory::describe(why)));
+  }
+  std::size_t next = 0;
+  for (const graph::Storage& s : compiled_.storage.storages) {
+    if (s.place != Place::kOutput || is_alone(state.blocks[at(s.slot)])) continue;
+    auto* buffer = new Buffer;
+    buffer->block = std::move(fresh[next++]);
+    buffer->device = &device;
+    const TensorSpec& spec = compiled_.graph.spec(s.value);
+    state.blocks[at(s.slot)] = make_tensor(spec.dtype, spec.shape, BufferRef(buffer));
+  }
+}
+
+// Variables that will be written get memory that nobody else sees.
+void Executable::prepare_variables() {
+  for (const int slot : written_) compiled_.variables[at(slot)]->make_alone();
+}
+
+void Executable::bind(RunState& state, memory::Address arena) {
+  const auto& storages = compiled_.storage.storages;
+  for (std::size_t s = 0; s < storages.size(); ++s) {
+    switch (storages[s].place) {
+      case Place::kArena:
+        state.bases[s] = arena + compiled_.offsets[s];
+        break;
+      case Place::kInput:
+        state.bases[s] = address_of(state.near_inputs[at(storages[s].slot)]);
+        break;
+      case Place::kConstant:
+        state.bases[s] = address_of(constants_[at(storages[s].slot)]);
+        break;
+      case Place::kVariable:
+        state.bases[s] = address_of(compiled_.variables[at(storages[s].slot)]->value);
+        break;
+      case Place::kOutput:
+        state.bases[s] = address_of(state.blocks[at(storages[s].slot)]);
+        break;
+    }
+  }
+  for (std::size_t i = 0; i < state.spans.size(); ++i)
+    state.spans[i].buffer = state.bases[at(operand_storage_[i])];
+}
+
+void Executable::run_steps(const RunState& state, memory::Address arena) {
+  const graph::Graph& g = compiled_.graph;
+  for (const Step& step : compiled_.steps) {
+    const Node& node = g.nodes[at(step.node)];
+    const DeviceSpan* operands = state.spans.data() + step.first_operand;
+    if (step.kind == Step::Kind::kKernel) {
+      DeviceSpan slots[8];
+      const auto scratch = step.kernel.grant(arena + step.scratch_offset, slots);
+      const KernelCall call{node.op, node.attrs, step.in_specs, step.out_specs};
+      step.kernel
+          .run({call,
+                {operands, node.in.size()},
+                {operands + node.in.size(), node.out.size()},
+                scratch,
+                step.kernel.state()})
+          .throw_if_error(op_name(node.op));
+    } else if (step.kind == Step::Kind::kAssignCopy) {
+      const Tensor& to = compiled_.variables[at(step.slot)]->value;
+      compiled_.device->move(address_of(to), operands[0].buffer, operands[0].nbytes);
+    } else {
+      const graph::RandomStream& stream = g.streams[at(step.slot)];
+      std::int64_t words[3] = {stream.key, 0, stream.high};
+      {
+        std::scoped_lock lock(mutex_);
+        words[1] = static_cast<std::int64_t>(counters_[at(step.slot)]);
+        counters_[at(step.slot)] += stream.num_counters;
+      }
+      compiled_.device->write(operands[0].buffer, words, sizeof words);
+    }
+  }
+}
+
+void Executable::hand_out(RunState& state, std::span<Tensor> outputs) const {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const graph::ValueId v = compiled_.graph.outputs[i];
+    if (v == graph::kNoValue) {
+      outputs[i] = Tensor();
+      continue;
+    }
+    const graph::Storage& s = compiled_.storage.storage_of(v);
+    const Tensor& block = s.place == Place::kOutput     ? state.blocks[at(s.slot)]
+                          : s.place == Place::kConstant ? constants_[at(s.slot)]
+                                                        : state.near_inputs[at(s.slot)];
+    const TensorSpec& spec = compiled_.graph.spec(v);
+    if (block.dtype() == spec.dtype && block.shape() == spec.shape) {
+      outputs[i] = block;
+    } else {
+      outputs[i] = make_tensor(spec.dtype, spec.shape, block.impl()->buffer, block.impl()->offset);
+    }
+  }
+  for (Tensor& block : state.blocks) {
+    if (static_cast<std::uint64_t>(block.nbytes()) > kKeptOutputBytes) block = Tensor();
+  }
+}
+
+void Executable::run(std::span<const Tensor> inputs, std::span<Tensor> outputs, ArenaPool& arenas) {
+  std::unique_lock<std::mutex> turn;
+  if (has_assigns_) turn = std::unique_lock(turn_);
+  // Handles that the caller is about to lose count as lost: their memory serves this run.
+  for (Tensor& t : outputs) t = Tensor();
+  auto state = take_state();
+  Device& device = *compiled_.device;
+  static const memory::Owner near_owner(memory::Tag::kActivations, "inputs");
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    state->near_inputs[i] =
+        owner_of(inputs[i]) == &device ? inputs[i] : copy_to(device, inputs[i], near_owner);
+  }
+  prepare_outputs(*state);
+  prepare_variables();
+  // From here on nothing fails for memory.
+  const auto arena = arenas.acquire(device, compiled_.plan.arena_bytes, owner_);
+  struct GiveBack {
+    ArenaPool& pool;
+    const std::shared_ptr<memory::Arena>& arena;
+    ~GiveBack() { pool.give_back(arena); }
+  } give_back{arenas, arena};
+  bind(*state, arena->address());
+  run_steps(*state, arena->address());
+  for (const int slot : written_) {
+    // A new version: tapes that saw the old value do not take this one for it.
+    compiled_.variables[at(slot)]->value.impl()->id = next_tensor_id();
+  }
+  hand_out(*state, outputs);
+  for (Tensor& t : state->near_inputs) t = Tensor();
+  std::scoped_lock lock(mutex_);
+  idle_.push_back(std::move(state));
+}
+
+std::shared_ptr<memory::Arena> ArenaPool::acquire(Device& device, std::uint64_t nbytes,
+                                                  memory::Owner owner) {
+  const memory::Budget* scope = scope_budget(device);
+  if (scope) {  // booked on the scope, and gone with the run
+    auto arena = std::make_shared<memory::Arena>(device.heap().source(), *scope, nbytes, owner);
+    arena->acquire();
+    return arena;
+  }
+  std::shared_ptr<memory::Arena> found;
+  std::shared_ptr<memory::Arena> small;  // dropped before a larger one is made
+  {
+    std::scoped_lock lock(mutex_);
+    for (auto it = entries_.begin(); it != entries_.end() && !found; ++it) {
+      if (it->is_used || it->device != &device) continue;
+      if (it->arena->nbytes() >= nbytes) {
+        it->is_used = true;
+        found = it->arena;
+      } else {
+        small = it->arena;
+        entries_.erase(it);
+        break;
+      }
+    }
+  }
+  small.reset();
+  if (!found) {
+    found = std::make_shared<memory::Arena>(device.heap().source(), device.budget(), nbytes, owner);
+    std::scoped_lock lock(mutex_);
+    entries_.push_back({&device, found, true});
+  }
+  try {
+    found->acquire();
+  } catch (...) {
+    std::scoped_lock lock(mutex_);
+    std::erase_if(entries_, [&](const Entry& entry) { return entry.arena == found; });
+    throw;
+  }
+  return found;
+}
+
+void ArenaPool::give_back(const std::shared_ptr<memory::Arena>& arena) noexcept {
+  arena->rest();
+  std::scoped_lock lock(mutex_);
+  for (Entry& entry : entries_) {
+    if (entry.arena == arena) entry.is_used = false;
+  }
+}
+
+void ArenaPool::trim() noexcept {
+  std::scoped_lock lock(mutex_);
+  for (Entry& entry : entries_) {
+    if (!entry.is_used) entry.arena->trim();
+  }
+}
+
+}  // namespace plimsoll
