@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/check.h"
 #include "plimsoll/ops.h"
 #include "runtime/dispatch.h"
@@ -65,15 +67,42 @@ Tensor tensor_scatter_nd_update(const Tensor& tensor, const Tensor& indices,
   return call(OpId::TensorScatterUpdate, {tensor, indices, updates});
 }
 
-Tensor boolean_mask(const Tensor&, const Tensor&, std::optional<std::int64_t>) {
-  throw UnimplementedError(
-      "boolean_mask: its shape depends on values, which is not there yet; where(mask, x, y) keeps "
-      "the shape");
+Tensor where(const Tensor& condition) {
+  PLIMSOLL_CHECK(condition.is_valid(), InvalidArgumentError, "where of an empty Tensor");
+  const Tensor holds = condition.dtype() == DType::kBool
+                           ? condition
+                           : not_equal(condition, zeros({}, condition.dtype()));
+  const Tensor count = reduce_sum(cast(holds, DType::kInt64));
+  return call(OpId::Where, {holds}, {count.item<std::int64_t>()});
 }
-Tensor where(const Tensor&) {
-  throw UnimplementedError(
-      "where(condition): its shape depends on values, which is not there yet; "
-      "where(condition, x, y) is");
+
+Tensor boolean_mask(const Tensor& tensor, const Tensor& mask, std::optional<std::int64_t> axis) {
+  PLIMSOLL_CHECK(tensor.is_valid() && mask.is_valid(), InvalidArgumentError,
+                 "boolean_mask of an empty Tensor");
+  PLIMSOLL_CHECK(mask.dtype() == DType::kBool, InvalidArgumentError,
+                 "boolean_mask needs a mask of type bool, got {}", dtype_word(mask.dtype()));
+  PLIMSOLL_CHECK(mask.rank() > 0, InvalidArgumentError, "mask cannot be scalar.");
+  const int rank = tensor.rank();
+  std::int64_t at = axis.value_or(0);
+  PLIMSOLL_CHECK(at >= -rank && at < rank, InvalidArgumentError,
+                 "Expected axis in the range [{}, {}), but got {} [Op:BooleanMask]", -rank, rank,
+                 at);
+  if (at < 0) at += rank;
+  // The dimensions under the mask become one, of which rows are picked.
+  const auto dims = tensor.shape().dims();
+  const auto first = dims.begin() + at;
+  PLIMSOLL_CHECK(
+      at + mask.rank() <= rank &&
+          std::equal(mask.shape().dims().begin(), mask.shape().dims().end(), first),
+      InvalidArgumentError, "Shapes {} and {} are incompatible: tensor from axis {}, mask",
+      Shape(dims.subspan(static_cast<std::size_t>(at))).to_string(), mask.shape().to_string(), at);
+  std::vector<std::int64_t> merged(dims.begin(), first);
+  merged.push_back(mask.num_elements());
+  merged.insert(merged.end(), first + mask.rank(), dims.end());
+  const std::int64_t flat[] = {mask.num_elements()};
+  const Tensor positions = where(reshape(mask, flat));
+  const std::int64_t list[] = {positions.shape().dim(0)};
+  return gather(reshape(tensor, merged), reshape(positions, list), at);
 }
 
 namespace nn {

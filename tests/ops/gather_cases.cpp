@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "ops/op_case.h"
 
 namespace plimsoll::testing_ops {
@@ -55,6 +57,30 @@ auto scattered(bool has_start, bool adds) {
     }
     return std::vector{made};
   };
+}
+
+// A condition and the positions where it holds.
+OpCase where_case(const char* name, const Shape& shape, std::vector<double> condition) {
+  const std::vector<double> values = condition;
+  const auto count = std::count(condition.begin(), condition.end(), 1.0);
+  return {.name = name,
+          .op = OpId::Where,
+          .in = {{shape, 0, 1, kBool, std::move(condition)}},
+          .attrs = {count},
+          .ref =
+              [shape, values, count](const RefCall&) {
+                HostTensor made{{count, shape.rank()}, {}};
+                for (std::size_t i = 0; i < values.size(); ++i) {
+                  if (values[i] == 0) continue;
+                  auto rest = static_cast<std::int64_t>(i);
+                  std::vector<double> position;
+                  for (int d = shape.rank() - 1; d >= 0; rest /= shape.dim(d--))
+                    position.insert(position.begin(), static_cast<double>(rest % shape.dim(d)));
+                  made.values.insert(made.values.end(), position.begin(), position.end());
+                }
+                return std::vector{made};
+              },
+          .dtypes = {DType::kBool}};
 }
 
 }  // namespace
@@ -132,6 +158,11 @@ std::vector<OpCase> gather_cases() {
        .in = {{{4, 3}}, once, {{2, 3}}},
        .ref = scattered(true, false),
        .dtypes = kNumberTypes},
+      where_case("vector", {5}, {1, 0, 0, 1, 1}),
+      where_case("cube", {2, 3, 2}, {0, 1, 0, 0, 1, 1, 0, 0, 0, 1, 0, 1}),
+      where_case("scalar", {}, {1}),
+      where_case("never", {4}, {0, 0, 0, 0}),
+      where_case("empty", {0, 3}, {}),
   };
 }
 

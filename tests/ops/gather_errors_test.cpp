@@ -68,9 +68,16 @@ TEST(GatherErrorsTest, Shapes) {
                  "float tensor but is a int32 tensor");
 }
 
-TEST(GatherErrorsTest, ShapesThatDependOnValuesAreToCome) {
-  EXPECT_THROW(boolean_mask(x(), x()), UnimplementedError);
-  EXPECT_THROW(where(x()), UnimplementedError);
+TEST(GatherErrorsTest, Masks) {
+  const Tensor mask = constant({true, false});
+  EXPECT_INVALID(boolean_mask(x(), x()), "boolean_mask needs a mask of type bool, got float");
+  EXPECT_INVALID(boolean_mask(x(), constant(true)), "mask cannot be scalar.");
+  EXPECT_INVALID(boolean_mask(x(), mask, 1), "Shapes [3] and [2] are incompatible");
+  EXPECT_INVALID(boolean_mask(x(), constant({true, true}, {1, 2})),
+                 "Shapes [2,3] and [1,2] are incompatible");
+  EXPECT_INVALID(boolean_mask(x(), ones({2, 3, 1}, bool_)), "Shapes [2,3] and [2,3,1]");
+  EXPECT_INVALID(boolean_mask(x(), mask, 2), "Expected axis in the range [-2, 2), but got 2");
+  EXPECT_INVALID(where(Tensor()), "where of an empty Tensor");
 }
 
 }  // namespace

@@ -82,6 +82,29 @@ TEST(ShapeApiTest, GatherNdWithBatches) {
   EXPECT_EQ(floats(gather(x, constant({2, 0, 1, 1}, {2, 2}), {}, 1)), Floats({2, 0, 4, 4}));
 }
 
+TEST(ShapeApiTest, WhereAndBooleanMask) {
+  const Tensor x = counted({2, 3});
+  const Tensor odd = constant({false, true, false, true, false, true}, {2, 3});
+  EXPECT_EQ(where(odd).to_vector<std::int64_t>(), (std::vector<std::int64_t>{0, 1, 1, 0, 1, 2}));
+  EXPECT_EQ(where(x).shape(), Shape({5, 2}));  // what is not zero
+  EXPECT_EQ(floats(boolean_mask(x, odd)), Floats({1, 3, 5}));
+  EXPECT_EQ(floats(boolean_mask(x, constant({false, true}))), Floats({3, 4, 5}));
+  const Tensor columns = boolean_mask(x, constant({true, false, true}), 1);
+  EXPECT_EQ(columns.shape(), Shape({2, 2}));
+  EXPECT_EQ(floats(columns), Floats({0, 2, 3, 5}));
+  EXPECT_EQ(floats(boolean_mask(x, constant({true, false, true}), -1)), floats(columns));
+  EXPECT_EQ(boolean_mask(x, zeros({2}, bool_)).shape(), Shape({0, 3}));
+  EXPECT_EQ(boolean_mask(zeros({0, 4}), zeros({0}, bool_)).shape(), Shape({0, 4}));
+}
+
+TEST(ShapeApiTest, GradientThroughAMask) {
+  const Tensor x = counted({2, 3});
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor y = reduce_sum(square(boolean_mask(x, greater(x, constant(2.5F)))));
+  EXPECT_EQ(floats(tape.gradient(y, x)), Floats({0, 0, 0, 6, 8, 10}));
+}
+
 TEST(ShapeApiTest, StringsStandOnTheHost) {
   const Tensor names = constant({std::string("a"), std::string("bc")}, {2, 1});
   EXPECT_EQ(names.dtype(), string);

@@ -33,7 +33,6 @@ TOLERANCE = {"float32": 4e-6, "float64": 1e-11, "float16": 4e-3, "bfloat16": 3.2
 # Where nan, infinities or signs of zero come out otherwise here, and why that is meant.
 OTHER_SPECIAL_VALUES = {
     "BatchNormInference": "TensorFlow multiplies out, and makes inf - inf of a mean",
-    "Cumprod": "its row joins two ways to compute it, and inf - inf is nan",
     "DepthwiseConv2D": "TensorFlow multiplies the padding by the kernel too, which is nan for an infinite one",
     "Erf": "TensorFlow's erf(inf) is nan in float64",
     "Gelu": "by erf",

@@ -34,7 +34,7 @@ def _cumprod(attrs, x):
     ends = range(len(parts)) if attrs["exclusive"] else range(1, len(parts) + 1)
     made = [tf.reduce_prod(tf.stack(parts[:end]), 0) if end else tf.ones_like(parts[0]) for end in ends]
     made = tf.stack(made[::-1] if attrs["reverse"] else made, attrs["axis"])
-    return made + tf.stop_gradient(y - made)
+    return tf.where(tf.math.is_finite(y), made + tf.stop_gradient(y - made), y)
 
 
 def _top_k(attrs, x):
@@ -111,6 +111,7 @@ OPS = {
     "ScatterNd": lambda a, i, u: tf.scatter_nd(i, u, tf.constant(a["shape"], i.dtype)),
     "TensorScatterAdd": lambda a, x, i, u: tf.tensor_scatter_nd_add(x, i, u),
     "TensorScatterUpdate": lambda a, x, i, u: tf.tensor_scatter_nd_update(x, i, u),
+    "Where": lambda a, x: tf.where(x) if x.shape.rank else tf.zeros([a["count"], 0], tf.int64),
     # matmul
     "MatMul": lambda a, x, y: tf.linalg.matmul(x, y, a["transpose_a"], a["transpose_b"]),
 }

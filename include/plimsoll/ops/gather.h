@@ -20,10 +20,13 @@ Tensor tensor_scatter_nd_sub(const Tensor& tensor, const Tensor& indices, const 
 // Of equal indices, the last one stays.
 Tensor tensor_scatter_nd_update(const Tensor& tensor, const Tensor& indices, const Tensor& updates);
 
-// Shapes that depend on values. throws: UnimplementedError.
+// Positions of the elements that are true, or not zero: int64 [how many, rank], in row-major order.
+// The condition is counted first, which waits for its values.
+Tensor where(const Tensor& condition);
+// The elements of `tensor` whose mask is true. The mask covers as many dimensions as it has, from
+// `axis` (none: the first).
 Tensor boolean_mask(const Tensor& tensor, const Tensor& mask,
                     std::optional<std::int64_t> axis = {});
-Tensor where(const Tensor& condition);
 
 namespace nn {
 Tensor embedding_lookup(const Tensor& params, const Tensor& ids);

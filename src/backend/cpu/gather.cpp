@@ -275,6 +275,26 @@ KernelStatePtr prepare_scatter_nd(const KernelCall& call, ScratchBook& book) {
   return prepare_sums(call, book);
 }
 
+// The positions of what is true, in row-major order.
+Status run_where(const RunArgs& args) noexcept {
+  const Shape& shape = args.call.in[0].shape;
+  const std::int64_t count = args.attrs()[attr::Where::count].as_int();
+  const bool* in = args.in[0].as<const bool>();
+  auto* out = args.out[0].as<std::int64_t>();
+  std::int64_t found = 0;
+  for (std::int64_t i = 0; i < shape.num_elements(); ++i) {
+    if (!in[i] || found++ >= count) continue;
+    std::int64_t rest = i;
+    for (int d = shape.rank() - 1; d >= 0; --d) {
+      out[d] = rest % shape.dim(d);
+      rest /= shape.dim(d);
+    }
+    out += shape.rank();
+  }
+  if (found == count) return {};
+  return {ErrorCode::kInvalidArgument, "the condition holds {} times, not {}", found, count};
+}
+
 const KernelDef kRows[] = {
     {.op = OpId::Gather, .dtypes = kAll, .run = run_gather},
     {.op = OpId::GatherGrad, .dtypes = kNumbers, .prepare = prepare_sums, .run = run_gather_grad},
@@ -288,6 +308,7 @@ const KernelDef kRows[] = {
      .prepare = prepare_sums,
      .run = run_scatter_add<1>},
     {.op = OpId::TensorScatterUpdate, .dtypes = kAll, .run = run_scatter_update},
+    {.op = OpId::Where, .dtypes = kBools, .run = run_where},
 };
 
 }  // namespace
