@@ -202,6 +202,31 @@ TEST_F(ConfigTest, UnknownProfileSuggestsTheNearest) {
   EXPECT_NE(message.find("a100-40gb"), std::string::npos) << message;
 }
 
+TEST_F(ConfigTest, UnknownVariablesAreNamedAtTheStart) {
+  setenv("PLIMSOLL_BUGDET", "1GiB", 1);
+  testing::internal::CaptureStderr();
+  start();
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_NE(text.find("PLIMSOLL_BUGDET is set, but no setting is called that; did you mean "
+                      "PLIMSOLL_BUDGET?"),
+            std::string::npos)
+      << text;
+}
+
+TEST_F(ConfigTest, SettingsInUseCannotChange) {
+  settings::set("cpu_limit", "1GiB");
+  start();
+  EXPECT_NO_THROW(settings::set("cpu_limit", "1024MiB"));  // the same
+  for (const auto& [name, value] : {std::pair("cpu_limit", "2GiB"),
+                                    {"budget", "2GiB"},
+                                    {"staging_limit", "1MiB"},
+                                    {"gpu_growth", "off"},
+                                    {"sim_devices", "a100-40gb"}}) {
+    EXPECT_THROW(settings::set(name, value), FailedPreconditionError) << name;
+  }
+  EXPECT_NO_THROW(settings::set("warm_ms", "100"));
+}
+
 TEST_F(ConfigTest, OldNamesWork) {
   config::experimental::set_virtual_device_configuration(
       config::experimental::list_physical_devices("CPU")[0],
