@@ -1,16 +1,8 @@
-#include "ops/conv_shape.h"
 #include "ops/op_case.h"
+#include "ops/windows.h"
 
 namespace plimsoll::testing_ops {
 namespace {
-
-// Where a pixel stands in a tensor of this format.
-std::size_t at(const ImageShape& s, DataFormat format, std::int64_t n, std::int64_t y,
-               std::int64_t x, std::int64_t c) {
-  return static_cast<std::size_t>(format == DataFormat::kNhwc
-                                      ? ((n * s.h + y) * s.w + x) * s.c + c
-                                      : ((n * s.c + c) * s.h + y) * s.w + x);
-}
 
 // Calls f(index in the image, in the filter, in the output) for every product of a convolution.
 template <class F>
@@ -72,10 +64,6 @@ struct Conv {
   std::vector<std::int64_t> dilations = {1, 1};
   DataFormat format = DataFormat::kNhwc;
 };
-
-AttrValue ints(const std::vector<std::int64_t>& values) {
-  return AttrValue(std::span<const std::int64_t>(values));
-}
 
 // A convolution and its two gradients.
 void add_three(std::vector<OpCase>& cases, const Conv& c, bool is_depthwise) {

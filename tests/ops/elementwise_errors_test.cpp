@@ -1,10 +1,8 @@
 // What elementwise ops refuse, and in which words.
-#include <gtest/gtest.h>
-
 #include <cmath>
 
+#include "ops/error_text.h"
 #include "ops/op_case.h"
-#include "plimsoll/error.h"
 #include "plimsoll/gradient_tape.h"
 #include "plimsoll/ops.h"
 #include "runtime/dispatch.h"
@@ -15,17 +13,7 @@ std::vector<OpCase> unary_cases();  // elementwise_unary_cases.cpp
 }
 namespace {
 
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const InvalidArgumentError& e) {
-    return e.what();
-  } catch (const Error& e) {
-    return std::string("another error: ") + e.what();
-  }
-  return "no error";
-}
+using testing_ops::error_of;
 
 TEST(ElementwiseErrorsTest, IntegerDivisionByZero) {
   const Tensor x = constant({1, 2}), y = constant({0, 1});

@@ -1,26 +1,15 @@
 // What normalisation refuses; numbers of TensorFlow 2.21; 16-bit tensors; second derivatives.
-#include <gtest/gtest.h>
-
 #include <cmath>
 
-#include "plimsoll/error.h"
+#include "ops/error_text.h"
 #include "plimsoll/gradient_tape.h"
 #include "plimsoll/ops.h"
 
 namespace plimsoll {
 namespace {
 
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const InvalidArgumentError& e) {
-    return e.what();
-  } catch (const Error& e) {
-    return std::string("another error: ") + e.what();
-  }
-  return "no error";
-}
+using testing_ops::error_of;
+
 void expect_close(const Tensor& got, const std::vector<float>& wanted, float tolerance = 1e-6F) {
   const auto values = cast(got, float32).to_vector<float>();
   ASSERT_EQ(values.size(), wanted.size());

@@ -1,17 +1,10 @@
 #include <limits>
 
-#include "ops/conv_shape.h"
 #include "ops/op_case.h"
+#include "ops/windows.h"
 
 namespace plimsoll::testing_ops {
 namespace {
-
-std::size_t at(const ImageShape& s, DataFormat format, std::int64_t n, std::int64_t y,
-               std::int64_t x, std::int64_t c) {
-  return static_cast<std::size_t>(format == DataFormat::kNhwc
-                                      ? ((n * s.h + y) * s.w + x) * s.c + c
-                                      : ((n * s.c + c) * s.h + y) * s.w + x);
-}
 
 // Calls f(index in the output, indices in the image that its window holds, in row-major order).
 template <class F>
@@ -79,10 +72,6 @@ struct Pool {
   std::vector<std::int64_t> pads = {};
   DataFormat format = DataFormat::kNhwc;
 };
-
-AttrValue ints(const std::vector<std::int64_t>& values) {
-  return AttrValue(std::span<const std::int64_t>(values));
-}
 
 // Both pools and their gradients.
 void add_all(std::vector<OpCase>& cases, const Pool& p, const std::vector<double>& values) {

@@ -1,25 +1,13 @@
 // What softmax and the cross-entropies refuse, and in which words.
-#include <gtest/gtest.h>
-
 #include <cmath>
 
-#include "plimsoll/error.h"
+#include "ops/error_text.h"
 #include "plimsoll/ops.h"
 
 namespace plimsoll {
 namespace {
 
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const InvalidArgumentError& e) {
-    return e.what();
-  } catch (const Error& e) {
-    return std::string("another error: ") + e.what();
-  }
-  return "no error";
-}
+using testing_ops::error_of;
 
 TEST(SoftmaxErrorsTest, LabelOutOfRange) {
   const Tensor logits = constant({1.0F, 2.0F, 3.0F, 4.0F, 5.0F}, {1, 5});
