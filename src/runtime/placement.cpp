@@ -176,6 +176,12 @@ bool is_soft_placement() noexcept {
   return soft_placement.load() & 1U;
 }
 
+bool has_kernel(const KernelTable& table, OpId op, std::span<const Tensor> in) noexcept {
+  return std::ranges::any_of(table.rows(op), [&](const KernelDef* row) {
+    return in.empty() || row->dtypes.has(in[0].dtype());
+  });
+}
+
 Device& place_slow(Context& context, OpId op, std::span<const Tensor> in) {
   apply_threads(context);
   const bool has_strings =
@@ -183,14 +189,14 @@ Device& place_slow(Context& context, OpId op, std::span<const Tensor> in) {
   if (has_strings) return context.cpu();
   const bool is_view = op_def(op).is_view;
   if (Device* asked = scope_device(context)) {
-    if (is_view || !asked->kernels().rows(op).empty()) return *asked;
+    if (is_view || has_kernel(asked->kernels(), op, in)) return *asked;
     if (!is_soft_placement()) throw_no_device(context, current_scope->name);
     return context.cpu();
   }
   if (is_view) return *owner_of(in[0]);
   if (all_small_on_host(context.cpu(), in)) return context.cpu();
   Device& device = context.default_device();
-  return device.kernels().rows(op).empty() ? context.cpu() : device;
+  return has_kernel(device.kernels(), op, in) ? device : context.cpu();
 }
 
 Device& place_value(DType dtype, std::int64_t num_elements) {

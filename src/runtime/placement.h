@@ -41,6 +41,9 @@ extern constinit thread_local ScopeState* current_scope;
 void set_soft_placement(bool enabled) noexcept;
 bool is_soft_placement() noexcept;
 
+// Whether a backend has a row for the op and for the type of its first input.
+bool has_kernel(const KernelTable& table, OpId op, std::span<const Tensor> in) noexcept;
+
 Device& place_slow(Context& context, OpId op, std::span<const Tensor> in);
 // Where an op with these inputs runs. throws: InvalidArgumentError if there is no such device and
 // placement is not soft.

@@ -63,6 +63,21 @@ TEST_F(PlacementTest, HardPlacementIsAnError) {
   EXPECT_THROW(ones({2}), InvalidArgumentError);
 }
 
+// Soft placement looks at the type too: a device may have an op for some types only.
+TEST_F(PlacementTest, KernelsAreForTypes) {
+  const KernelDef rows[] = {{.op = OpId::Add, .dtypes = {DType::kFloat32}},
+                            {.op = OpId::Add, .dtypes = {DType::kFloat16}}};
+  const KernelTable table(Backend{"test", {rows}});
+  const auto has = [&](OpId op, DType dtype) {
+    const Tensor in[] = {ones({2}, dtype), ones({2}, dtype)};
+    return has_kernel(table, op, in);
+  };
+  EXPECT_TRUE(has(OpId::Add, DType::kFloat32));
+  EXPECT_TRUE(has(OpId::Add, DType::kFloat16));
+  EXPECT_FALSE(has(OpId::Add, DType::kFloat64));
+  EXPECT_FALSE(has(OpId::Sub, DType::kFloat32));
+}
+
 TEST_F(PlacementTest, DefaultsToTheFirstGpu) {
   simulate("rtx-3060-12gb,rtx-3060-12gb");
   const Tensor x = ones({2, 2});
