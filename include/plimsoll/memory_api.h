@@ -79,7 +79,8 @@ struct Report {
 // uses. Empty if the runtime has not started.
 Report report();
 
-// Gives back everything that nobody uses: warm pages and prepared kernels. Returns the bytes.
+// Gives back everything that nobody uses: warm pages, idle arenas of functions, prepared kernels.
+// Returns the bytes.
 std::uint64_t trim() noexcept;
 
 // Limit, use and peak of a logical device, "GPU:0", or of everything together.

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
+#include "memory/budget_tree.h"
 #include "plimsoll/bytes.h"
 #include "plimsoll/memory_api.h"
 #include "plimsoll/settings.h"
@@ -154,7 +155,8 @@ std::uint64_t trim() noexcept {
   if (!Context::is_initialized()) return 0;
   Context& context = Context::get();
   clear_kernel_cache();
-  std::uint64_t given = context.staging().heap().trim();
+  std::uint64_t given = reclaim_idle(context.root_budget().node(), kNoLimit);
+  given += context.staging().heap().trim();
   for (const auto& device : context.devices()) given += device->heap().trim();
   return given;
 }

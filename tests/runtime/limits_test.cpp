@@ -4,6 +4,7 @@
 
 #include "plimsoll/bytes.h"
 #include "plimsoll/device.h"
+#include "plimsoll/function.h"
 #include "plimsoll/memory_api.h"
 #include "plimsoll/ops.h"
 #include "plimsoll/variable.h"
@@ -168,6 +169,16 @@ TEST_F(LimitsTest, TrimReturnsAtOnce) {
   if (memory::kHasOwnMemory) {
     EXPECT_LT(memory::resident_bytes(), resident + 16_MiB);
   }
+}
+
+TEST_F(LimitsTest, TrimDropsIdleArenas) {
+  const Tensor x = megabytes(1);
+  auto f = function([](const Tensor& t) { return reduce_sum(square(t) * square(t + 1.0F)); });
+  const float wanted = f(x).item<float>();
+  EXPECT_GT(used(), 2_MiB);  // the arena waits for the next call
+  EXPECT_GE(memory::trim(), 1_MiB);
+  EXPECT_LT(used(), 1_MiB + 4_KiB);  // x, and what the function keeps: a number, a kernel
+  EXPECT_EQ(f(x).item<float>(), wanted);
 }
 
 // B5: TensorFlow gets 300 MiB into 1 GiB after such a history.
