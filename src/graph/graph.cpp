@@ -43,6 +43,21 @@ std::string spec_text(const TensorSpec& spec) {
   return fmt::format("{}{}", dtype_name(spec.dtype), spec.shape.to_string());
 }
 
+std::string program_text(const FusedProgram& program) {
+  const auto operand = [](int i) {
+    return i >= 0 ? fmt::format("i{}", i) : fmt::format("t{}", ~i);
+  };
+  std::string text = " {";
+  for (std::size_t k = 0; k < program.steps.size(); ++k) {
+    const FusedProgram::Step& step = program.steps[k];
+    text += fmt::format(" t{} = {}({}{}{});", k, op_name(step.op), operand(step.x),
+                        step.y == FusedProgram::kNone ? "" : ", ",
+                        step.y == FusedProgram::kNone ? "" : operand(step.y));
+  }
+  for (const int k : program.outputs) text += fmt::format(" ->t{}", k);
+  return text + " }";
+}
+
 }  // namespace
 
 ValueId Graph::add_value(const TensorSpec& spec, memory::Tag tag) {
@@ -132,6 +147,7 @@ std::string Graph::to_text() const {
         text += fmt::format(" {}={}", infos[static_cast<std::size_t>(i)].name,
                             node.attrs[i].to_string());
     }
+    if (node.program) text += program_text(*node.program);
     if (!node.scope.empty()) text += fmt::format("  # {}", node.scope);
     if (node.is_backward) text += " backward";
     if (node.is_recomputed) text += " recomputed";

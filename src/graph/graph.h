@@ -6,10 +6,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "backend/api/fused.h"
 #include "ops/op_def.h"
 #include "plimsoll/memory/owner.h"
 #include "plimsoll/tensor.h"
@@ -34,9 +35,10 @@ struct Node {
   Attrs attrs;
   std::vector<ValueId> in, out;
   int slot = -1;
-  std::string scope;           // the layer that it belongs to: "block1/conv"
-  bool is_backward = false;    // made by a gradient
-  bool is_recomputed = false;  // a second copy, so that the first need not be kept
+  std::string scope;                            // the layer that it belongs to: "block1/conv"
+  bool is_backward = false;                     // made by a gradient
+  bool is_recomputed = false;                   // a second copy, so that the first need not be kept
+  std::shared_ptr<const FusedProgram> program;  // of OpId::Fused
 };
 
 struct Value {

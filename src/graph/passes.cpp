@@ -10,6 +10,9 @@ namespace {
 constexpr Pass kPasses[] = {
     {"cse", "compute what occurs twice once", merge_common},
     {"dce", "leave out what nobody needs", remove_dead_code},
+    {"recompute", "compute normalisations and cheap activations again rather than keep them",
+     recompute_cheap},
+    {"fuse_elementwise", "run chains of elementwise ops over cache-sized blocks", fuse_elementwise},
     {"early_update", "update a variable as soon as its gradient is there", update_early},
 };
 

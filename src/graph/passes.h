@@ -27,6 +27,8 @@ std::span<const Pass> all_passes() noexcept;
 
 void remove_dead_code(Graph&, const PassContext&);
 void merge_common(Graph&, const PassContext&);
+void recompute_cheap(Graph&, const PassContext&);
+void fuse_elementwise(Graph&, const PassContext&);
 void update_early(Graph&, const PassContext&);
 
 // Leaves out nodes that nobody needs; `keep` by node.

@@ -29,9 +29,9 @@ std::vector<ValueId> view_roots(const Graph& g) {
   return root;
 }
 
-// Whether `node` may write its output over input `k`.
-bool may_overwrite(const Graph& g, const Node& node, std::size_t k) noexcept {
-  if (node.kind != NodeKind::kOp || node.out.empty()) return false;
+// Whether `node` may write output `j` over input `k`.
+bool may_overwrite(const Graph& g, const Node& node, std::size_t j, std::size_t k) noexcept {
+  if (node.kind != NodeKind::kOp || (j != 0 && node.op != OpId::Fused)) return false;
   switch (op_def(node.op).may_alias) {
     case Alias::kNone:
       return false;
@@ -44,7 +44,7 @@ bool may_overwrite(const Graph& g, const Node& node, std::size_t k) noexcept {
     case Alias::kAnyIn:
       break;
   }
-  return g.spec(node.in[k]) == g.spec(node.out[0]);
+  return g.spec(node.in[k]) == g.spec(node.out[j]);
 }
 
 class Mapper {
@@ -70,6 +70,7 @@ class Mapper {
   int add(Place place, int slot, ValueId v, int step) {
     map_.storages.push_back({place, slot, g_.nbytes(v), step, step, v});
     merged_.push_back(-1);
+    is_taken_.push_back(-1);
     map_.of_value[at(v)] = static_cast<int>(map_.storages.size()) - 1;
     return map_.of_value[at(v)];
   }
@@ -145,9 +146,10 @@ class Mapper {
   bool is_free_at(int s, int n, int out) noexcept {
     if (storage(s).last != n) return storage(s).last < n;
     const Node& node = g_.nodes[at(n)];
-    if (map_.of_value[at(node.out[0])] != out) return false;
+    std::size_t j = 0;
+    while (j < node.out.size() && map_.of_value[at(node.out[j])] != out) ++j;
     for (std::size_t k = 0; k < node.in.size(); ++k) {
-      if (storage_of(node.in[k]) == s && !may_overwrite(g_, node, k)) return false;
+      if (storage_of(node.in[k]) == s && !may_overwrite(g_, node, j, k)) return false;
     }
     return true;
   }
@@ -155,22 +157,27 @@ class Mapper {
   void overwrite_inputs() {
     for (int n = 0; n < static_cast<int>(g_.nodes.size()); ++n) {
       const Node& node = g_.nodes[at(n)];
-      if (node.kind != NodeKind::kOp || is_view(node) || node.out.empty()) continue;
-      const int out = map_.of_value[at(node.out[0])];
-      if (merged_[at(out)] >= 0) continue;
-      const Place place = storage(out).place;
-      if (place != Place::kArena && place != Place::kOutput) continue;
-      for (std::size_t k = 0; k < node.in.size(); ++k) {
-        const int in = storage_of(node.in[k]);
-        Storage& from = storage(in);
-        if (from.place != Place::kArena || from.nbytes != storage(out).nbytes) continue;
-        if (!may_overwrite(g_, node, k) || !is_free_at(in, n, out)) continue;
-        merged_[at(out)] = in;
-        from.last = std::max(from.last, storage(out).last);
-        from.place = place;
-        from.slot = storage(out).slot;
-        break;
-      }
+      if (node.kind != NodeKind::kOp || is_view(node)) continue;
+      for (std::size_t j = 0; j < node.out.size(); ++j) overwrite_input(n, j);
+    }
+  }
+  void overwrite_input(int n, std::size_t j) {
+    const Node& node = g_.nodes[at(n)];
+    const int out = map_.of_value[at(node.out[j])];
+    const Place place = storage(out).place;
+    if (merged_[at(out)] >= 0 || (place != Place::kArena && place != Place::kOutput)) return;
+    for (std::size_t k = 0; k < node.in.size(); ++k) {
+      const int in = storage_of(node.in[k]);
+      Storage& from = storage(in);
+      if (from.place != Place::kArena || from.nbytes != storage(out).nbytes) continue;
+      if (!may_overwrite(g_, node, j, k) || !is_free_at(in, n, out) || is_taken_[at(in)] == n)
+        continue;
+      is_taken_[at(in)] = n;
+      merged_[at(out)] = in;
+      from.last = std::max(from.last, storage(out).last);
+      from.place = place;
+      from.slot = storage(out).slot;
+      return;
     }
   }
 
@@ -195,7 +202,8 @@ class Mapper {
   const Graph& g_;
   const bool in_place_;
   StorageMap map_;
-  std::vector<int> merged_;  // into which storage; -1: none
+  std::vector<int> merged_;    // into which storage; -1: none
+  std::vector<int> is_taken_;  // by storage: the last node that wrote a result over it
   std::vector<int> variable_storage_;
 };
 

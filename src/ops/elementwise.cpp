@@ -159,6 +159,14 @@ const OpDef op_DivNoNan{
         },
     .may_alias = Alias::kAnyIn,
 };
+// Any output may be written over any input: all inputs of a stretch are read before.
+const OpDef op_Fused{
+    .infer =
+        [](InferCtx&) {
+          throw InternalError("Fused has no shape rule: the pass that makes it knows the shapes");
+        },
+    .may_alias = Alias::kAnyIn,
+};
 const OpDef op_FloorDiv{
     .infer = infer_binary, .may_alias = Alias::kAnyIn, .fails = Fails::kIntegers};
 const OpDef op_FloorMod{

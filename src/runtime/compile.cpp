@@ -14,6 +14,7 @@
 #include "graph/passes.h"
 #include "plimsoll/planner.h"
 #include "plimsoll/settings.h"
+#include "runtime/fold.h"
 #include "runtime/variable_state.h"
 
 namespace plimsoll {
@@ -46,8 +47,7 @@ class PassChoice {
   PassChoice() : names_(settings::get_list("passes")) {
     for (const std::string& given : names_) {
       const std::string name = given.substr(given.starts_with('-') ? 1 : 0);
-      if (name == "none" || name == "all" || name == "in_place") continue;
-      std::vector<std::string_view> known{"all", "none", "in_place"};
+      std::vector<std::string_view> known{"all", "none", "fold", "in_place"};
       for (const graph::Pass& pass : graph::all_passes()) known.push_back(pass.name);
       PLIMSOLL_CHECK(std::ranges::find(known, name) != known.end(), InvalidArgumentError,
                      "{}: there is no pass '{}'{}", settings::origin("passes").text, name,
@@ -113,11 +113,13 @@ class Preparer {
     const auto [begin, end] = known_.equal_range(hash);
     for (auto it = begin; it != end; ++it) {
       const Known& k = it->second;
-      if (k.op == call.op && *k.attrs == call.attrs && std::ranges::equal(k.in, call.in))
+      if (k.op == call.op && *k.attrs == call.attrs && std::ranges::equal(k.in, call.in) &&
+          k.program == call.program)
         return k.kernel;
     }
     const PreparedKernel kernel = prepare_kernel(table_, call);
-    known_.emplace(hash, Known{call.op, &call.attrs, {call.in.begin(), call.in.end()}, kernel});
+    known_.emplace(
+        hash, Known{call.op, &call.attrs, {call.in.begin(), call.in.end()}, call.program, kernel});
     return kernel;
   }
 
@@ -126,28 +128,46 @@ class Preparer {
     OpId op;
     const Attrs* attrs;  // of a node, which stays where it is meanwhile
     std::vector<TensorSpec> in;
+    const FusedProgram* program;
     PreparedKernel kernel;
   };
   const KernelTable& table_;
   std::unordered_multimap<std::uint64_t, Known> known_;
 };
 
-void run_passes(Graph& g, const graph::PassContext& context, const PassChoice& choice, Dump& dump,
-                MemoryPlan& plan) {
+// What comes from outside goes first: it costs nothing, and then it bounds no order.
+void leaves_first(Graph& g) {
+  std::stable_partition(g.nodes.begin(), g.nodes.end(), [](const Node& node) {
+    return node.kind == NodeKind::kInput || node.kind == NodeKind::kConstant ||
+           node.kind == NodeKind::kVariable;
+  });
+}
+
+void run_passes(Graph& g, Device& device, const PassChoice& choice, Dump& dump, MemoryPlan& plan) {
+  const graph::PassContext context{&device.kernels()};
   dump.write(g, "traced");
+  leaves_first(g);
   std::uint64_t peak = graph::live_peak(g);
-  for (const graph::Pass& pass : graph::all_passes()) {
-    if (!choice.has(pass.name)) continue;
+  const auto run = [&](std::string_view name, auto&& pass) {
+    if (!choice.has(name)) return;
     const auto start = std::chrono::steady_clock::now();
-    pass.run(g, context);
+    pass();
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     const std::string problem = g.validate();
-    PLIMSOLL_CHECK(problem.empty(), InternalError, "after pass '{}': {}", pass.name, problem);
+    PLIMSOLL_CHECK(problem.empty(), InternalError, "after pass '{}': {}", name, problem);
     const std::uint64_t after = graph::live_peak(g);
     plan.passes.push_back(
-        {std::string(pass.name), static_cast<int>(g.nodes.size()), peak, after, seconds.count()});
+        {std::string(name), static_cast<int>(g.nodes.size()), peak, after, seconds.count()});
     peak = after;
-    dump.write(g, pass.name);
+    dump.write(g, name);
+  };
+  for (const graph::Pass& pass : graph::all_passes()) {
+    run(pass.name, [&] { pass.run(g, context); });
+    if (pass.name != "cse") continue;
+    run("fold", [&] {
+      fold_constants(g, device);
+      leaves_first(g);
+    });
   }
 }
 
@@ -168,7 +188,8 @@ void make_steps(CompiledGraph& c) {
     for (const graph::ValueId v : node.in) step.in_specs.push_back(g.spec(v));
     for (const graph::ValueId v : node.out) step.out_specs.push_back(g.spec(v));
     if (step.kind == Step::Kind::kKernel)
-      step.kernel = preparer.prepare({node.op, node.attrs, step.in_specs, step.out_specs});
+      step.kernel = preparer.prepare(
+          {node.op, node.attrs, step.in_specs, step.out_specs, node.program.get()});
     c.steps.push_back(std::move(step));
   }
 }
@@ -308,7 +329,7 @@ CompiledGraph compile(Trace&& trace, Device& device, const std::string& name) {
   c.plan.device = device.full_name();
   const PassChoice choice;
   Dump dump(name);
-  run_passes(c.graph, {&device.kernels()}, choice, dump, c.plan);
+  run_passes(c.graph, device, choice, dump, c.plan);
   graph::settle_assigns(c.graph);
   c.storage = graph::map_storage(c.graph, choice.has("in_place"));
   dump.write(c.graph, "ready");

@@ -154,7 +154,7 @@ void Executable::run_steps(const RunState& state, memory::Address arena) {
     if (step.kind == Step::Kind::kKernel) {
       DeviceSpan slots[8];
       const auto scratch = step.kernel.grant(arena + step.scratch_offset, slots);
-      const KernelCall call{node.op, node.attrs, step.in_specs, step.out_specs};
+      const KernelCall call{node.op, node.attrs, step.in_specs, step.out_specs, node.program.get()};
       step.kernel
           .run({call,
                 {operands, node.in.size()},

@@ -22,6 +22,8 @@
 
 namespace plimsoll {
 
+struct FusedProgram;  // backend/api/fused.h
+
 // The outcome of a kernel: fine, or an error that depends on values.
 class Status {
  public:
@@ -64,6 +66,7 @@ struct KernelCall {
   const Attrs& attrs;
   std::span<const TensorSpec> in;
   std::span<const TensorSpec> out;
+  const FusedProgram* program = nullptr;  // of OpId::Fused
 };
 
 // Where `prepare` books scratch. Slots are granted as one span each, aligned to 64 bytes.

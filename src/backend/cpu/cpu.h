@@ -9,6 +9,7 @@ Backend make_backend();
 
 std::span<const KernelDef> create_kernels();
 std::span<const KernelDef> elementwise_kernels();
+std::span<const KernelDef> fused_kernels();
 std::span<const KernelDef> reduce_kernels();
 std::span<const KernelDef> reduce_scan_kernels();
 std::span<const KernelDef> shape_kernels();

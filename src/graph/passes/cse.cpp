@@ -30,7 +30,9 @@ void merge_common(Graph& graph, const PassContext&) {
     const auto [begin, end] = seen.equal_range(hash);
     for (auto it = begin; it != end && keep[n]; ++it) {
       const Node& before = graph.nodes[it->second];
-      if (before.op != node.op || before.in != node.in || !(before.attrs == node.attrs)) continue;
+      if (before.op != node.op || before.in != node.in || !(before.attrs == node.attrs) ||
+          before.program != node.program)
+        continue;
       for (std::size_t i = 0; i < node.out.size(); ++i)
         name[static_cast<std::size_t>(node.out[i])] = before.out[i];
       keep[n] = 0;

@@ -14,10 +14,10 @@ std::size_t at(std::int64_t i) noexcept {
 
 class Mover {
  public:
-  explicit Mover(Graph& graph)
+  explicit Mover(const Graph& graph)
       : g_(graph),
         maker_(graph.producers()),
-        closure_(graph.nodes.size(), -1),
+        group_(graph.nodes.size(), -1),
         readers_(graph.values.size()) {
     for (int n = 0; n < static_cast<int>(g_.nodes.size()); ++n) {
       for (const ValueId v : g_.nodes[at(n)].in) readers_[at(v)].push_back(n);
@@ -29,63 +29,76 @@ class Mover {
   }
 
   std::vector<int> order() {
-    std::vector<std::vector<int>> after(g_.nodes.size());  // closures that follow a node
-    for (int n = 0; n < static_cast<int>(g_.nodes.size()); ++n) {
-      if (g_.nodes[at(n)].kind == NodeKind::kAssign) grow(n);
+    const int num_nodes = static_cast<int>(g_.nodes.size());
+    for (int n = num_nodes; n-- > 0;) {
+      if (g_.nodes[at(n)].kind == NodeKind::kAssign) {
+        group_[at(n)] = n;
+      } else if (is_part_of_update(n)) {
+        join(n);
+      }
     }
-    for (int n = 0; n < static_cast<int>(g_.nodes.size()); ++n) {
-      if (closure_[at(n)] == n) after[at(earliest(n))].push_back(n);
+    std::vector<std::vector<int>> members(at(num_nodes)), after(at(num_nodes));
+    for (int n = 0; n < num_nodes; ++n) {
+      if (group_[at(n)] >= 0) members[at(find(group_[at(n)]))].push_back(n);
+    }
+    for (int n = 0; n < num_nodes; ++n) {
+      if (!members[at(n)].empty()) after[at(earliest(members[at(n)]))].push_back(n);
     }
     std::vector<int> order;
-    for (int n = 0; n < static_cast<int>(g_.nodes.size()); ++n) {
-      if (closure_[at(n)] < 0) order.push_back(n);
-      for (const int assign : after[at(n)]) {
-        for (int m = 0; m <= assign; ++m) {
-          if (closure_[at(m)] == assign) order.push_back(m);
-        }
-      }
+    for (int n = 0; n < num_nodes; ++n) {
+      if (group_[at(n)] < 0) order.push_back(n);
+      for (const int group : after[at(n)])
+        order.insert(order.end(), members[at(group)].begin(), members[at(group)].end());
     }
     return order;
   }
 
  private:
-  // Takes into the closure of an assign what serves nothing else.
-  void grow(int assign) {
-    closure_[at(assign)] = assign;
-    std::vector<int> todo{assign};
-    while (!todo.empty()) {
-      const int n = todo.back();
-      todo.pop_back();
-      for (const ValueId v : g_.nodes[at(n)].in) {
-        const int m = maker_[at(v)];
-        const Node& maker = g_.nodes[at(m)];
-        if (closure_[at(m)] >= 0 || maker.kind != NodeKind::kOp || !serves_only(maker, assign))
-          continue;
-        closure_[at(m)] = assign;
-        todo.push_back(m);
-      }
-    }
+  int find(int group) const noexcept {
+    while (group_[at(group)] != group) group = group_[at(group)];
+    return group;
   }
-  bool serves_only(const Node& node, int assign) const noexcept {
+
+  // Elementwise work of a variable's size that serves nothing but assigns.
+  bool is_part_of_update(int n) const noexcept {
+    const Node& node = g_.nodes[at(n)];
+    if (node.kind != NodeKind::kOp || op_def(node.op).may_alias == Alias::kNone) return false;
+    bool has_reader = false;
     for (const ValueId v : node.out) {
       if (is_output_[at(v)]) return false;
       for (const int reader : readers_[at(v)]) {
-        if (closure_[at(reader)] != assign) return false;
+        if (group_[at(reader)] < 0) return false;
+        has_reader = true;
+        const ValueId assigned = g_.nodes[at(find(group_[at(reader)]))].in[0];
+        if (g_.nbytes(assigned) != g_.nbytes(v)) return false;
       }
     }
-    return true;
+    return has_reader;
   }
-  // The node behind which the closure can go: outside of any closure, or an assign whose own
-  // closure stands behind its place.
-  int earliest(int assign) const {
+  // Makes one group of a node and all that reads it.
+  void join(int n) {
+    for (const ValueId v : g_.nodes[at(n)].out) {
+      for (const int reader : readers_[at(v)]) {
+        const int group = find(group_[at(reader)]);
+        if (group_[at(n)] < 0) {
+          group_[at(n)] = group;
+        } else if (find(group_[at(n)]) != group) {
+          group_[at(group)] = find(group_[at(n)]);
+        }
+      }
+    }
+  }
+
+  // The node behind which a group can go.
+  int earliest(const std::vector<int>& members) const {
+    const int own = find(group_[at(members[0])]);
     int place = 0;
     const auto wait_for = [&](int n) {
-      if (closure_[at(n)] == assign) return;
-      // What another update makes is there only when that one is done; leave this where it was.
-      place = std::max(place, closure_[at(n)] >= 0 ? assign : n);
+      if (group_[at(n)] >= 0 && find(group_[at(n)]) == own) return;
+      // What another update makes is there only when that one is done: then stay.
+      place = std::max(place, group_[at(n)] >= 0 ? members.back() : n);
     };
-    for (int m = 0; m <= assign; ++m) {
-      if (closure_[at(m)] != assign) continue;
+    for (const int m : members) {
       for (const ValueId v : g_.nodes[at(m)].in) {
         wait_for(maker_[at(v)]);
         // Others that read a variable's old value go first.
@@ -98,7 +111,7 @@ class Mover {
 
   const Graph& g_;
   std::vector<int> maker_;
-  std::vector<int> closure_;  // by node: the assign that it serves alone; -1: none
+  std::vector<int> group_;  // by node: a member of its group, the group's own name at the end
   std::vector<std::vector<int>> readers_;
   std::vector<char> is_output_;
 };

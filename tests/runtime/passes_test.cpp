@@ -1,0 +1,178 @@
+// Passes: each keeps what is computed, bit for bit, and each pays.
+#include "graph/passes.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "plimsoll/function.h"
+#include "plimsoll/gradient_tape.h"
+#include "plimsoll/ops.h"
+#include "plimsoll/variable.h"
+#include "runtime/fresh.h"
+
+namespace plimsoll {
+namespace {
+
+namespace tf = plimsoll;
+
+Tensor wave(const Shape& shape, double step = 0.7) {
+  std::vector<float> values(static_cast<std::size_t>(shape.num_elements()));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(0.3 * std::sin(step * static_cast<double>(i)));
+  return constant<float>(values, shape);
+}
+
+// Convolutions, batch norms, relus and a shortcut, trained with momentum.
+class SmallNet {
+ public:
+  explicit SmallNet(std::size_t num_blocks = 3) : num_blocks_(num_blocks) {
+    for (std::size_t i = 0; i < num_blocks; ++i) {
+      add(wave({3, 3, i == 0 ? 3 : 8, 8}), "conv");
+      add(tf::ones({8}), "scale");
+      add(tf::zeros({8}), "offset");
+    }
+    add(wave({8, 4}), "dense");
+  }
+
+  Tensor step(const Tensor& x, const Tensor& labels) {
+    GradientTape tape;
+    Tensor h = block(x, 0);
+    for (std::size_t i = 1; i + 1 < num_blocks_; i += 2)
+      h = tf::nn::relu(norm(conv(block(h, i), i + 1), i + 1) + h);
+    h = tf::matmul(tf::reduce_mean(h, {1, 2}), variables_.back());
+    const Tensor loss =
+        tf::reduce_mean(tf::nn::sparse_softmax_cross_entropy_with_logits(labels, h));
+    std::vector<const Variable*> all;
+    for (const Variable& v : variables_) all.push_back(&v);
+    const auto gradients = tape.gradient(loss, all);
+    for (std::size_t i = 0; i < variables_.size(); ++i) {
+      slots_[i].assign(slots_[i].value() * 0.9F + gradients[i]);
+      variables_[i].assign_sub(slots_[i].value() * 0.1F);
+    }
+    return loss;
+  }
+
+  std::vector<float> train(int num_steps) {
+    auto f = tf::function([this](const Tensor& x, const Tensor& y) { return step(x, y); });
+    std::vector<float> seen;
+    for (int i = 0; i < num_steps; ++i)
+      seen.push_back(f(wave({4, 16, 16, 3}, 0.3 + i), labels()).item<float>());
+    for (const Variable& v : variables_) {
+      for (const float value : v.value().to_vector<float>()) seen.push_back(value);
+    }
+    return seen;
+  }
+  MemoryPlan plan() {
+    auto f = tf::function([this](const Tensor& x, const Tensor& y) { return step(x, y); });
+    return f.plan({{float32, {4, 64, 64, 3}}, {int32, {4}}});
+  }
+  static Tensor labels() { return constant<std::int32_t>({0, 1, 2, 3}); }
+
+ private:
+  void add(const Tensor& value, const char* name) {
+    variables_.emplace_back(value, VariableOptions{.name = name});
+    slots_.emplace_back(tf::zeros_like(value),
+                        VariableOptions{.name = name, .tag = memory::Tag::kOptimizer});
+  }
+  Tensor conv(const Tensor& x, std::size_t i) {
+    return tf::nn::conv2d(x, variables_[3 * i], {1}, "SAME");
+  }
+  Tensor norm(const Tensor& x, std::size_t i) {
+    return tf::nn::fused_batch_norm(x, variables_[3 * i + 1], variables_[3 * i + 2]).y;
+  }
+  Tensor block(const Tensor& x, std::size_t i) { return tf::nn::relu(norm(conv(x, i), i)); }
+
+  std::size_t num_blocks_;
+  std::vector<Variable> variables_, slots_;
+};
+
+std::vector<float> trained_with(const char* passes) {
+  settings::set("passes", passes);
+  return SmallNet().train(3);
+}
+MemoryPlan planned_with(const std::string& passes) {
+  settings::set("passes", passes);
+  return SmallNet(9).plan();
+}
+const PassReport& report_of(const MemoryPlan& plan, std::string_view name) {
+  for (const PassReport& p : plan.passes) {
+    if (p.name == name) return p;
+  }
+  throw InternalError("no such pass");
+}
+
+class PassesTest : public FreshTest {};
+
+TEST_F(PassesTest, EveryPassKeepsEveryBit) {
+  const std::vector<float> plain = trained_with("none");
+  EXPECT_EQ(trained_with("all"), plain);
+  for (const graph::Pass& pass : graph::all_passes()) {
+    EXPECT_EQ(trained_with(std::string(pass.name).c_str()), plain) << pass.name;
+    EXPECT_EQ(trained_with(("-" + std::string(pass.name)).c_str()), plain)
+        << "without " << pass.name;
+  }
+}
+
+TEST_F(PassesTest, EagerStepsAreTheSame) {
+  SmallNet eager;
+  std::vector<float> losses;
+  for (int i = 0; i < 3; ++i)
+    losses.push_back(eager.step(wave({4, 16, 16, 3}, 0.3 + i), SmallNet::labels()).item<float>());
+  const std::vector<float> traced = trained_with("all");
+  EXPECT_EQ(losses, std::vector<float>(traced.begin(), traced.begin() + 3));
+}
+
+TEST_F(PassesTest, EachPays) {
+  const MemoryPlan all = planned_with("all");
+  // What is traced once for each use is computed once; what nobody reads is not computed.
+  EXPECT_LT(report_of(all, "cse").num_nodes, planned_with("none").num_steps);
+  EXPECT_LT(report_of(all, "dce").num_nodes, report_of(all, "cse").num_nodes);
+  EXPECT_LT(report_of(all, "fuse_elementwise").num_nodes, report_of(all, "recompute").num_nodes);
+  for (const char* name : {"recompute", "in_place"}) {
+    EXPECT_LT(all.arena_bytes, planned_with(std::string("-") + name).arena_bytes) << name;
+  }
+}
+
+TEST_F(PassesTest, EarlyUpdatesLetGradientsGo) {
+  // Eight layers of 1 MiB: in the end all gradients are alive, or one or two.
+  std::vector<Variable> layers, slots;
+  for (int i = 0; i < 8; ++i) {
+    layers.emplace_back(wave({512, 512}));
+    slots.emplace_back(tf::zeros({512, 512}));
+  }
+  auto f = tf::function([&](const Tensor& x) {
+    GradientTape tape;
+    Tensor h = x;
+    for (const Variable& w : layers) h = tf::nn::relu(tf::matmul(h, w));
+    const Tensor loss = tf::reduce_sum(h);
+    std::vector<const Variable*> all;
+    for (const Variable& w : layers) all.push_back(&w);
+    const auto gradients = tape.gradient(loss, all);
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      slots[i].assign(slots[i].value() * 0.9F + gradients[i]);
+      layers[i].assign_sub(slots[i].value() * 0.1F);
+    }
+    return loss;
+  });
+  const TensorSpec x{float32, {8, 512}};
+  settings::set("passes", "-early_update");
+  EXPECT_GE(f.plan({x}).arena_bytes, 8U << 20);
+  settings::set("passes", "all");
+  EXPECT_LE(f.plan({x}).arena_bytes, 3U << 20);
+}
+
+TEST_F(PassesTest, PlansMeetTheLowerBound) {
+  const MemoryPlan plan = planned_with("all");
+  EXPECT_LE(static_cast<double>(plan.arena_bytes),
+            1.01 * static_cast<double>(plan.lower_bound_bytes));
+}
+
+TEST_F(PassesTest, AnUnknownPassIsAnError) {
+  const std::string message =
+      message_of<InvalidArgumentError>([] { planned_with("fuse_elementwize"); });
+  EXPECT_NE(message.find("did you mean 'fuse_elementwise'"), std::string::npos) << message;
+}
+
+}  // namespace
+}  // namespace plimsoll
