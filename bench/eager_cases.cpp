@@ -4,9 +4,7 @@
 #include <memory>
 
 namespace plimsoll::bench {
-namespace {
 
-// The same numbers as at the peers: element i is (7919 i mod 1000) / 500 - 1.
 Tensor numbers(const Shape& shape) {
   std::vector<float> values(static_cast<std::size_t>(shape.num_elements()));
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -14,6 +12,8 @@ Tensor numbers(const Shape& shape) {
   }
   return constant(std::span<const float>(values), shape);
 }
+
+namespace {
 
 // Inputs are made when a case first runs, so that only the case at hand holds memory.
 EagerCase with_input(std::string name, std::string what, bool is_small, const Shape& shape,
@@ -32,6 +32,18 @@ Tensor tape_100(const Tensor& x) {
   Tensor y = x;
   for (int i = 0; i < 100; ++i) y = add(y, x);
   return tape.gradient(y, x);
+}
+
+EagerCase layer_norm(const Shape& shape) {
+  struct State {
+    Tensor x, scale, offset;
+  };
+  auto s = std::make_shared<State>();
+  return {.name = "layer_norm", .what = "layer norm of 2^24 in rows of 1024", .run = [s, shape] {
+            if (!s->x.is_valid())
+              *s = {numbers(shape), ones({shape.dim(1)}), zeros({shape.dim(1)})};
+            return nn::layer_norm(s->x, s->scale, s->offset);
+          }};
 }
 
 enum class Side { kForward, kInput, kFilter };
@@ -67,12 +79,14 @@ EagerCase conv(std::string name, std::string what, std::int64_t channels, std::i
 
 double checksum(const Tensor& tensor) {
   double sum = 0;
-  for (const float value : tensor.to_vector<float>()) sum += std::abs(static_cast<double>(value));
+  for (const float value : cast(tensor, float32).to_vector<float>())
+    sum += std::abs(static_cast<double>(value));
   return sum;
 }
 
 std::vector<EagerCase> eager_cases() {
   const auto product = [](const Tensor& x) { return matmul(x, x); };
+  const Shape rows{16384, 1024};
   return {
       with_input("add", "add of 4x4: overhead", true, {4, 4},
                  [](const Tensor& x) { return add(x, x); }),
@@ -88,6 +102,14 @@ std::vector<EagerCase> eager_cases() {
       conv("conv1x1", "conv 1x1, 256 to 64 channels, 16x56x56", 256, 1, Side::kForward),
       conv("conv1x1_input", "its gradient by the input (1x1)", 256, 1, Side::kInput),
       conv("conv1x1_filter", "its gradient by the filter (1x1)", 256, 1, Side::kFilter),
+      with_input("softmax", "softmax of 2^24 in rows of 1024", false, rows,
+                 [](const Tensor& x) { return nn::softmax(x); }),
+      layer_norm(rows),
+      with_input("gelu", "gelu of 2^24", false, rows, [](const Tensor& x) { return nn::gelu(x); }),
+      {.name = "normal",
+       .what = "2^24 normal random numbers",
+       .is_random = true,
+       .run = [rows] { return random::normal(rows); }},
   };
 }
 

@@ -104,6 +104,7 @@ def main():
             print("unknown", flush=True)
             continue
         f = cases[name]
+        f()  # warm
         start = time.perf_counter()
         for _ in range(int(iterations)):
             out = f()

@@ -1,20 +1,12 @@
 // The eager cases in libtorch, as a peer process of bench_eager. Built only where PyTorch's headers
 // are (scripts/bench eager fetches the wheel).
-#include <ATen/ATen.h>
-#include <ATen/Parallel.h>
-#include <torch/csrc/autograd/generated/variable_factories.h>
-#include <torch/torch.h>
+#include "eager_torch.h"
 
 #include <chrono>
 #include <cstdio>
-#include <functional>
 #include <iostream>
 #include <map>
-#include <string>
 
-namespace {
-
-// The same numbers as everywhere: element i is (7919 i mod 1000) / 500 - 1.
 torch::Tensor numbers(std::vector<int64_t> shape) {
   int64_t n = 1;
   for (const int64_t d : shape) n *= d;
@@ -24,7 +16,7 @@ torch::Tensor numbers(std::vector<int64_t> shape) {
   return t.reshape(shape);
 }
 
-using Case = std::function<torch::Tensor()>;
+namespace {
 
 struct Conv {
   torch::Tensor x, w, dy;
@@ -46,8 +38,7 @@ struct Conv {
 };
 
 Case make_case(const std::string& name) {
-  at::NoGradGuard* guard = nullptr;
-  (void)guard;
+  if (name.find(':') != std::string::npos) return make_model_case(name);
   if (name == "add") {
     auto x = numbers({4, 4});
     return [x] { return at::add(x, x); };
@@ -116,7 +107,7 @@ int main() {
       std::fflush(stdout);
       continue;
     }
-    torch::Tensor out;
+    torch::Tensor out = cases[name]();  // warm
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < iterations; ++i) out = cases[name]();
     const double seconds =
