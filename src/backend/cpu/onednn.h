@@ -59,9 +59,12 @@ class OneDnnCall {
   Status run(std::initializer_list<void*> data) const noexcept;
 
  private:
+  Status make_handles() const noexcept;  // of this thread
+
   dnnl::primitive primitive_;
   std::vector<Operand> operands_;
-  std::uint64_t id_;  // of this object, never used again
+  std::shared_ptr<const std::size_t> slot_;  // among the handles of each thread; used again later
+  std::uint64_t id_;                         // of this object, never used again
 };
 
 // Bytes that a primitive is counted with in the kernel cache: its code and descriptors, which
