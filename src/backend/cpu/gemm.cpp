@@ -15,10 +15,10 @@
 #define PLIMSOLL_GEMM_ONCE
 namespace plimsoll::cpu {
 
-constexpr std::int64_t kBlockDepthBytes = 1024;  // of a row of a packed block of A
-constexpr std::int64_t kPrefetch = 16;           // columns of A that are asked for ahead
-constexpr std::int64_t kBlockBytesB = 2 << 20;   // of a packed block of B
-constexpr std::int64_t kTileRows16 = 1024;       // of C held in float for 16-bit types
+constexpr std::int64_t kBlockDepth = 256;       // columns of a packed block of A
+constexpr std::int64_t kPrefetch = 16;          // columns of A that are asked for ahead
+constexpr std::int64_t kBlockBytesB = 2 << 20;  // of a packed block of B
+constexpr std::int64_t kTileRows16 = 1024;      // of C held in float for 16-bit types
 constexpr std::int64_t kMaxTileRows = 14;
 constexpr std::int64_t kBlockRows = 16;        // packed block of A, in tiles
 constexpr std::int64_t kMaxTileBytes = 128;    // a row of a tile of C
@@ -31,7 +31,7 @@ constexpr std::int64_t round_up(std::int64_t n, std::int64_t to) {
 // How a product is cut; the same for all instruction sets.
 template <class C>
 struct Blocks {
-  static constexpr std::int64_t kDepth = kBlockDepthBytes / static_cast<std::int64_t>(sizeof(C));
+  static constexpr std::int64_t kDepth = kBlockDepth;
   static constexpr std::int64_t kRows = kMaxTileRows * kBlockRows;
   static constexpr std::int64_t kColumns =
       kBlockBytesB / kDepth / static_cast<std::int64_t>(sizeof(C));

@@ -245,8 +245,11 @@ HWY_INLINE float erf_small(float x) noexcept {
   q = q * s + 1.28379166e-1F;
   return q * x + x;
 }
-// erfc for t >= 0.5.
-HWY_INLINE float erfc_large(float t) noexcept {
+// erfc(t) for t >= 0.5, and exp(-t^2) for any t >= 0.
+struct Tail {
+  float erfc, exp;
+};
+HWY_INLINE Tail tail_of(float t) noexcept {
   const float clamped = t > 10.5F ? 10.5F : t;
   const float u = 1.0F / (1.0F + 0.4F * clamped);
   float q = 6.02185801e-2F;
@@ -260,15 +263,16 @@ HWY_INLINE float erfc_large(float t) noexcept {
   q = q * u + 2.25678965e-1F;
   const float high = of_bits(bits_of(clamped) & static_cast<std::int32_t>(0xFFFFF000));
   const float low = (clamped - high) * (clamped + high);  // t^2 = high^2 + low, without rounding
-  return q * u * exp_with(-high * high, -low);
+  const float e = exp_with(-high * high, -low);
+  return {q * u * e, e};
 }
 HWY_INLINE float erf(float x) noexcept {
   const float magnitude = abs_of(x);
-  return magnitude < 0.9F ? erf_small(x) : with_sign(1.0F - erfc_large(magnitude), x);
+  return magnitude < 0.9F ? erf_small(x) : with_sign(1.0F - tail_of(magnitude).erfc, x);
 }
 HWY_INLINE float erfc(float x) noexcept {
   const float magnitude = abs_of(x);
-  const float large = erfc_large(magnitude);
+  const float large = tail_of(magnitude).erfc;
   return magnitude < 0.5F ? 1.0F - erf_small(x) : (x < 0.0F ? 2.0F - large : large);
 }
 
@@ -289,6 +293,17 @@ template <class T>
 HWY_INLINE T silu_grad(T x, T y) noexcept {
   const T s = sigmoid(y);
   return x * (s * (T(1) + y * (T(1) - s)));
+}
+HWY_INLINE float gelu_grad(float x, float y) noexcept {  // one exponential for both terms
+  const float z = y * -0.70710678118654752F;
+  const float magnitude = abs_of(z);
+  const Tail tail = tail_of(magnitude);
+  const float twice =
+      magnitude < 0.5F ? 1.0F - erf_small(z) : (z < 0.0F ? 2.0F - tail.erfc : tail.erfc);
+  return x * (0.5F * twice + y * (0.39894228040143268F * tail.exp));
+}
+HWY_INLINE double gelu_grad(double x, double y) noexcept {
+  return x * (0.5 * erfc(y * -0.70710678118654752) + y * (0.39894228040143268 * exp(-0.5 * y * y)));
 }
 template <class T>
 HWY_INLINE T gelu_tanh_grad(T x, T y) noexcept {
