@@ -60,6 +60,8 @@ class Function {
   std::string graph_text(std::span<const TensorSpec> inputs) const;
   void trim() const noexcept;  // gives idle arenas back
 
+  FunctionState* state() const noexcept { return state_.get(); }  // internal
+
  private:
   std::shared_ptr<FunctionState> state_;
 };

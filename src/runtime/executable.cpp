@@ -271,10 +271,12 @@ std::shared_ptr<memory::Arena> ArenaPool::acquire(Device& device, std::uint64_t 
     std::erase_if(entries_, [&](const Entry& entry) { return entry.arena == found; });
     throw;
   }
+  if (is_measuring) found->fill_pattern();
   return found;
 }
 
 void ArenaPool::give_back(const std::shared_ptr<memory::Arena>& arena) noexcept {
+  if (is_measuring) written_height = arena->written_height();
   arena->rest();
   std::scoped_lock lock(mutex_);
   for (Entry& entry : entries_) {

@@ -98,6 +98,10 @@ class ArenaPool {
   void give_back(const std::shared_ptr<memory::Arena>& arena) noexcept;
   void trim() noexcept;
 
+  // For proofs: fill an arena with a pattern before each run, and find how high it was written.
+  bool is_measuring = false;
+  std::uint64_t written_height = 0;  // of the last run
+
  private:
   struct Entry {
     Device* device;

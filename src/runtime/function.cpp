@@ -8,6 +8,7 @@
 #include "plimsoll/bytes.h"
 #include "runtime/budget_scope.h"
 #include "runtime/compile.h"
+#include "runtime/measure.h"
 #include "runtime/placement.h"
 #include "runtime/variable_state.h"
 
@@ -184,6 +185,15 @@ void FunctionState::explain(const ResourceExhaustedError& error, const MemoryPla
   }
   if (!fits.empty()) text += "\n" + fits;
   throw ResourceExhaustedError(text);
+}
+
+std::uint64_t measure_written_height(const Function& function, std::span<const Tensor> inputs,
+                                     std::span<Tensor> outputs) {
+  ArenaPool& arenas = function.state()->arenas;
+  arenas.is_measuring = true;
+  function.run(inputs, outputs);
+  arenas.is_measuring = false;
+  return arenas.written_height;
 }
 
 Function::Function(Body body, FunctionOptions options) : state_(std::make_shared<FunctionState>()) {
