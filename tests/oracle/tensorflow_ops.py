@@ -44,6 +44,13 @@ def _top_k(attrs, x):
     return tf.gather(x, order, batch_dims=len(x.shape) - 1, axis=-1), order
 
 
+def _reduce_sum(attrs, x):
+    """Long sums in float64: TensorFlow adds floats one after another, which is off by more than what is allowed here."""
+    if x.dtype == tf.float32 and tf.size(x) > 10_000:
+        return tf.cast(tf.reduce_sum(tf.cast(x, tf.float64), _axes(attrs), attrs["keepdims"]), tf.float32)
+    return tf.reduce_sum(x, _axes(attrs), attrs["keepdims"])
+
+
 OPS = {
     **tensorflow_math.OPS,
     # create
@@ -81,7 +88,7 @@ OPS = {
     "LogicalNot": lambda a, x: tf.logical_not(x),
     "Select": lambda a, c, x, y: tf.where(c, x, y),
     # reduce
-    "ReduceSum": lambda a, x: tf.reduce_sum(x, _axes(a), a["keepdims"]),
+    "ReduceSum": _reduce_sum,
     "ReduceMean": lambda a, x: tf.reduce_mean(x, _axes(a), a["keepdims"]),
     "ReduceMax": lambda a, x: tf.reduce_max(x, _axes(a), a["keepdims"]),
     "ReduceMin": lambda a, x: tf.reduce_min(x, _axes(a), a["keepdims"]),
