@@ -32,8 +32,7 @@ std::string title(const Graph& g, const Node& node) {
       return std::string(op_name(node.op));
     case NodeKind::kVariable:
     case NodeKind::kAssign:
-      return fmt::format("{} '{}'", kind_word(node.kind),
-                         g.variables[static_cast<std::size_t>(node.slot)].name);
+      return fmt::format("{} '{}'", kind_word(node.kind), g.variables[at(node.slot)].name);
     default:
       return fmt::format("{} {}", kind_word(node.kind), node.slot);
   }
@@ -84,20 +83,25 @@ Node& Graph::add_op(OpId op, const Attrs& attrs, std::vector<ValueId> in) {
 std::vector<int> Graph::producers() const {
   std::vector<int> made(values.size(), -1);
   for (std::size_t n = 0; n < nodes.size(); ++n) {
-    for (const ValueId v : nodes[n].out) made[static_cast<std::size_t>(v)] = static_cast<int>(n);
+    for (const ValueId v : nodes[n].out) made[at(v)] = static_cast<int>(n);
   }
   return made;
 }
 
-std::vector<int> Graph::num_uses() const {
-  std::vector<int> uses(values.size(), 0);
-  for (const Node& node : nodes) {
-    for (const ValueId v : node.in) ++uses[static_cast<std::size_t>(v)];
+std::vector<std::vector<int>> Graph::readers() const {
+  std::vector<std::vector<int>> found(values.size());
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    for (const ValueId v : nodes[n].in) found[at(v)].push_back(static_cast<int>(n));
   }
+  return found;
+}
+
+std::vector<char> Graph::is_output() const {
+  std::vector<char> is(values.size(), 0);
   for (const ValueId v : outputs) {
-    if (v != kNoValue) ++uses[static_cast<std::size_t>(v)];
+    if (v != kNoValue) is[at(v)] = 1;
   }
-  return uses;
+  return is;
 }
 
 std::string Graph::validate() const {
@@ -105,27 +109,25 @@ std::string Graph::validate() const {
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const Node& node = nodes[n];
     for (const ValueId v : node.in) {
-      if (v < 0 || static_cast<std::size_t>(v) >= values.size())
+      if (v < 0 || at(v) >= values.size())
         return fmt::format("node {} ({}) reads value {}, which does not exist", n,
                            title(*this, node), v);
-      if (!is_made[static_cast<std::size_t>(v)])
+      if (!is_made[at(v)])
         return fmt::format("node {} ({}) reads value {} before it is made", n, title(*this, node),
                            v);
     }
     for (const ValueId v : node.out) {
-      if (is_made[static_cast<std::size_t>(v)])
+      if (is_made[at(v)])
         return fmt::format("value {} is made twice, again by node {} ({})", v, n,
                            title(*this, node));
-      is_made[static_cast<std::size_t>(v)] = 1;
+      is_made[at(v)] = 1;
     }
-    if (node.kind == NodeKind::kAssign &&
-        !(spec(node.in[0]) == variables[static_cast<std::size_t>(node.slot)].spec))
+    if (node.kind == NodeKind::kAssign && !(spec(node.in[0]) == variables[at(node.slot)].spec))
       return fmt::format("node {} assigns {} to a variable of {}", n, spec_text(spec(node.in[0])),
-                         spec_text(variables[static_cast<std::size_t>(node.slot)].spec));
+                         spec_text(variables[at(node.slot)].spec));
   }
   for (const ValueId v : outputs) {
-    if (v != kNoValue && !is_made[static_cast<std::size_t>(v)])
-      return fmt::format("output value {} is never made", v);
+    if (v != kNoValue && !is_made[at(v)]) return fmt::format("output value {} is never made", v);
   }
   return "";
 }
@@ -165,8 +167,7 @@ std::string Graph::to_dot() const {
     text += fmt::format("  n{} [label=\"{}{}{}\"];\n", n, title(*this, nodes[n]),
                         nodes[n].scope.empty() ? "" : "\\n", nodes[n].scope);
     for (const ValueId v : nodes[n].in)
-      text += fmt::format("  n{} -> n{} [label=\"{}\"];\n", made_by[static_cast<std::size_t>(v)], n,
-                          spec_text(spec(v)));
+      text += fmt::format("  n{} -> n{} [label=\"{}\"];\n", made_by[at(v)], n, spec_text(spec(v)));
   }
   return text + "}\n";
 }

@@ -20,6 +20,11 @@ namespace plimsoll::graph {
 using ValueId = std::int32_t;
 inline constexpr ValueId kNoValue = -1;
 
+// An index of a node, a value or a storage, for a container.
+inline std::size_t at(std::int64_t i) noexcept {
+  return static_cast<std::size_t>(i);
+}
+
 enum class NodeKind : std::uint8_t {
   kInput,        // argument `slot` of the function
   kConstant,     // tensor `slot` of Graph::constants
@@ -78,8 +83,10 @@ struct Graph {
 
   // The node that makes each value; by ValueId, -1 for none.
   std::vector<int> producers() const;
-  // How often each value is read, by nodes and as output.
-  std::vector<int> num_uses() const;
+  // The nodes that read each value, ascending; by ValueId.
+  std::vector<std::vector<int>> readers() const;
+  // Whether each value is a result of the graph; by ValueId.
+  std::vector<char> is_output() const;
 
   // What is wrong with the graph, in words; empty if it is sound.
   std::string validate() const;

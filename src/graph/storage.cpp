@@ -5,10 +5,6 @@
 namespace plimsoll::graph {
 namespace {
 
-std::size_t at(std::int64_t i) noexcept {
-  return static_cast<std::size_t>(i);
-}
-
 bool is_view(const Node& node) noexcept {
   return node.kind == NodeKind::kOp && op_def(node.op).is_view;
 }
@@ -213,7 +209,6 @@ void settle_assigns(Graph& g) {
   // Copies where a result or an assigned value is memory that an assign may change.
   std::vector<ValueId> root = view_roots(g);
   std::vector<int> maker = g.producers();
-  std::vector<Node> with_copies;
   std::vector<std::pair<std::size_t, Node>> copies;  // after which node
   const auto is_from_outside = [&](ValueId v) {
     const NodeKind kind = g.nodes[at(maker[at(root[at(v)])])].kind;

@@ -20,6 +20,7 @@
 namespace plimsoll {
 namespace {
 
+using graph::at;
 using graph::Graph;
 using graph::Node;
 using graph::NodeKind;
@@ -28,9 +29,6 @@ using graph::Place;
 constexpr std::int64_t kAlignment = 64;
 constexpr double kPlannerSeconds = 0.5;  // for the search, when heuristics miss the bound
 
-std::size_t at(std::int64_t i) noexcept {
-  return static_cast<std::size_t>(i);
-}
 std::uint64_t round_up_64(std::uint64_t n) noexcept {
   return (n + 63) / 64 * 64;
 }

@@ -12,6 +12,7 @@
 namespace plimsoll {
 namespace {
 
+using graph::at;
 using graph::Node;
 using graph::NodeKind;
 using graph::Place;
@@ -20,13 +21,9 @@ using graph::Place;
 // training step's loss costs no allocation.
 constexpr std::uint64_t kKeptOutputBytes = 64U << 10;
 
-std::size_t at(std::int64_t i) noexcept {
-  return static_cast<std::size_t>(i);
-}
-
-bool is_alone(const Tensor& t) noexcept {
-  return t.is_valid() && t.impl()->count.load(std::memory_order_acquire) == 1 &&
-         t.impl()->buffer->count.load(std::memory_order_acquire) == 1;
+// Whether a result of the last run can be written again.
+bool is_free(const Tensor& t) noexcept {
+  return t.is_valid() && is_sole_handle(t);
 }
 
 }  // namespace
@@ -93,7 +90,7 @@ std::unique_ptr<Executable::RunState> Executable::take_state() {
 void Executable::prepare_outputs(RunState& state) {
   state.claims.clear();
   for (const graph::Storage& s : compiled_.storage.storages) {
-    if (s.place != Place::kOutput || is_alone(state.blocks[at(s.slot)])) continue;
+    if (s.place != Place::kOutput || is_free(state.blocks[at(s.slot)])) continue;
     state.claims.push_back({s.nbytes, owner_});
   }
   if (state.claims.empty()) return;
@@ -107,7 +104,7 @@ void Executable::prepare_outputs(RunState& state) {
   }
   std::size_t next = 0;
   for (const graph::Storage& s : compiled_.storage.storages) {
-    if (s.place != Place::kOutput || is_alone(state.blocks[at(s.slot)])) continue;
+    if (s.place != Place::kOutput || is_free(state.blocks[at(s.slot)])) continue;
     auto* buffer = new Buffer;
     buffer->block = std::move(fresh[next++]);
     buffer->device = &device;

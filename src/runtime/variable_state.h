@@ -13,11 +13,7 @@ struct VariableState {
   Tensor value;
 
   // Whether nobody but the variable sees its memory: then it may be written in place.
-  bool is_alone() const noexcept {
-    const TensorImpl* impl = value.impl();
-    return impl->count.load(std::memory_order_acquire) == 1 &&
-           impl->buffer->count.load(std::memory_order_acquire) == 1;
-  }
+  bool is_alone() const noexcept { return is_sole_handle(value); }
   // Takes a copy of the value as its own. throws: ResourceExhaustedError.
   void make_alone();
 };

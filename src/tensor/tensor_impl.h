@@ -76,6 +76,12 @@ Tensor make_tensor(DType dtype, const Shape& shape, BufferRef buffer, std::uint6
 // A tensor without memory.
 Tensor make_spec_tensor(DType dtype, const Shape& shape);
 
+// Whether nobody but this handle sees the tensor and its memory. pre: it has a buffer.
+inline bool is_sole_handle(const Tensor& t) noexcept {
+  return t.impl()->count.load(std::memory_order_acquire) == 1 &&
+         t.impl()->buffer->count.load(std::memory_order_acquire) == 1;
+}
+
 inline std::uint64_t tensor_bytes(DType dtype, const Shape& shape) noexcept {
   return static_cast<std::uint64_t>(shape.num_elements()) *
          static_cast<std::uint64_t>(dtype_size(dtype));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ops/op_id.h"
+#include "plimsoll/shape.h"
 
 namespace plimsoll {
 
@@ -24,5 +25,19 @@ struct FusedProgram {
 
   friend bool operator==(const FusedProgram&, const FusedProgram&) = default;
 };
+
+// How a program reads an input: element by element, one for all, or a row that repeats (its shape
+// is the end of the output's, but for leading ones). kNot: not at all.
+enum class FusedReach : std::uint8_t { kAll, kOne, kRow, kNot };
+inline FusedReach fused_reach(const Shape& in, const Shape& out) noexcept {
+  if (in.num_elements() == out.num_elements()) return FusedReach::kAll;
+  if (in.num_elements() == 1) return FusedReach::kOne;
+  int lead = 0;
+  while (lead < in.rank() && in.dim(lead) == 1) ++lead;
+  for (int i = 1; i <= in.rank() - lead; ++i) {
+    if (i > out.rank() || in.dim(in.rank() - i) != out.dim(out.rank() - i)) return FusedReach::kNot;
+  }
+  return FusedReach::kRow;
+}
 
 }  // namespace plimsoll

@@ -18,8 +18,6 @@ constexpr std::int64_t kBlock = 1024;  // elements
 constexpr std::int64_t kGrain = 16384;
 constexpr std::size_t kMaxInputs = 16;
 
-enum class Reach : std::uint8_t { kAll, kOne, kRow };
-
 struct Instruction {
   Loop loop;
   double a;
@@ -30,7 +28,7 @@ struct Instruction {
 struct FusedState final : KernelState {
   std::vector<Instruction> instructions;
   std::vector<int> output_slots;
-  std::vector<Reach> reach;          // by input
+  std::vector<FusedReach> reach;     // by input
   std::vector<std::int64_t> period;  // by input: elements of a row
   std::int64_t num_elements = 0;
   std::int64_t size = 4;  // bytes of an element
@@ -38,17 +36,6 @@ struct FusedState final : KernelState {
     return 256 + instructions.size() * sizeof(Instruction);
   }
 };
-
-// Whether an input is a row that repeats: its shape is the end of the output's.
-bool is_row_of(const Shape& in, const Shape& out) noexcept {
-  int lead = 0;  // leading ones of the input do not count
-  while (lead < in.rank() && in.dim(lead) == 1) ++lead;
-  if (in.rank() - lead > out.rank()) return false;
-  for (int i = 1; i <= in.rank() - lead; ++i) {
-    if (in.dim(in.rank() - i) != out.dim(out.rank() - i)) return false;
-  }
-  return true;
-}
 
 // Gives each result a slot; one that is read for the last time is free for the next result.
 class SlotBook {
@@ -90,17 +77,10 @@ KernelStatePtr prepare_fused(const KernelCall& call, ScratchBook&) {
   state->size = dtype_size(call.out[0].dtype);
   if (call.in.size() > kMaxInputs) throw UnimplementedError("Fused: too many inputs");
   for (const TensorSpec& in : call.in) {
-    const std::int64_t n = in.shape.num_elements();
-    state->period.push_back(n);
-    if (n == state->num_elements) {
-      state->reach.push_back(Reach::kAll);
-    } else if (n == 1) {
-      state->reach.push_back(Reach::kOne);
-    } else if (is_row_of(in.shape, out)) {
-      state->reach.push_back(Reach::kRow);
-    } else {
+    state->period.push_back(in.shape.num_elements());
+    state->reach.push_back(fused_reach(in.shape, out));
+    if (state->reach.back() == FusedReach::kNot)
       throw UnimplementedError("Fused: an input that broadcasts otherwise than by rows");
-    }
   }
   SlotBook book(*call.program);
   for (int k = 0; k < static_cast<int>(call.program->steps.size()); ++k) {
@@ -137,8 +117,8 @@ void run_block(const RunArgs& args, const FusedState& state, std::int64_t begin,
   for (std::size_t i = 0; i < args.in.size(); ++i) {
     const char* from = args.in[i].as<const char>();
     inputs[i] = from;
-    if (state.reach[i] == Reach::kAll) inputs[i] = from + begin * size;
-    if (state.reach[i] != Reach::kRow) continue;
+    if (state.reach[i] == FusedReach::kAll) inputs[i] = from + begin * size;
+    if (state.reach[i] != FusedReach::kRow) continue;
     const std::int64_t at = begin % state.period[i];
     inputs[i] = from + at * size;
     if (at + n <= state.period[i]) continue;
@@ -153,10 +133,12 @@ void run_block(const RunArgs& args, const FusedState& state, std::int64_t begin,
                   .out = slot(step.slot),
                   .n = n,
                   .a = step.a};
-    loop.x_is_one = step.x >= 0 && state.reach[static_cast<std::size_t>(step.x)] == Reach::kOne;
+    loop.x_is_one =
+        step.x >= 0 && state.reach[static_cast<std::size_t>(step.x)] == FusedReach::kOne;
     if (step.y != FusedProgram::kNone) {
       loop.y = step.y >= 0 ? inputs[step.y] : slot(~step.y);
-      loop.y_is_one = step.y >= 0 && state.reach[static_cast<std::size_t>(step.y)] == Reach::kOne;
+      loop.y_is_one =
+          step.y >= 0 && state.reach[static_cast<std::size_t>(step.y)] == FusedReach::kOne;
     }
     step.loop(loop);
   }

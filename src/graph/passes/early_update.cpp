@@ -8,25 +8,14 @@
 namespace plimsoll::graph {
 namespace {
 
-std::size_t at(std::int64_t i) noexcept {
-  return static_cast<std::size_t>(i);
-}
-
 class Mover {
  public:
   explicit Mover(const Graph& graph)
       : g_(graph),
         maker_(graph.producers()),
         group_(graph.nodes.size(), -1),
-        readers_(graph.values.size()) {
-    for (int n = 0; n < static_cast<int>(g_.nodes.size()); ++n) {
-      for (const ValueId v : g_.nodes[at(n)].in) readers_[at(v)].push_back(n);
-    }
-    is_output_.assign(g_.values.size(), 0);
-    for (const ValueId v : g_.outputs) {
-      if (v != kNoValue) is_output_[at(v)] = 1;
-    }
-  }
+        readers_(graph.readers()),
+        is_output_(graph.is_output()) {}
 
   std::vector<int> order() {
     const int num_nodes = static_cast<int>(g_.nodes.size());

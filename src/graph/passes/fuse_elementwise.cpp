@@ -13,10 +13,6 @@ constexpr std::size_t kMaxMembers = 24;
 constexpr std::size_t kMaxInputs = 12;
 constexpr std::size_t kMaxOutputs = 6;
 
-std::size_t at(std::int64_t i) noexcept {
-  return static_cast<std::size_t>(i);
-}
-
 // Ops of scalar_ops.def whose result has the type of their operands.
 bool is_scalar_op(OpId op) noexcept {
   switch (op) {
@@ -37,28 +33,13 @@ bool is_scalar_op(OpId op) noexcept {
   }
 }
 
-// Whether an input of this shape can be read element by element, as a repeated row or as one.
-bool is_readable(const Shape& in, const Shape& out) noexcept {
-  if (in.num_elements() == 1 || in == out) return true;
-  int lead = 0;
-  while (lead < in.rank() && in.dim(lead) == 1) ++lead;
-  for (int i = 1; i <= in.rank() - lead; ++i) {
-    if (i > out.rank() || in.dim(in.rank() - i) != out.dim(out.rank() - i)) return false;
-  }
-  return true;
-}
-
 class Fuser {
  public:
-  explicit Fuser(Graph& graph) : g_(graph), maker_(graph.producers()) {
-    readers_.resize(g_.values.size());
-    for (int n = 0; n < static_cast<int>(g_.nodes.size()); ++n) {
-      for (const ValueId v : g_.nodes[at(n)].in) readers_[at(v)].push_back(n);
-    }
-    is_output_.assign(g_.values.size(), 0);
-    for (const ValueId v : g_.outputs) {
-      if (v != kNoValue) is_output_[at(v)] = 1;
-    }
+  explicit Fuser(Graph& graph)
+      : g_(graph),
+        maker_(graph.producers()),
+        readers_(graph.readers()),
+        is_output_(graph.is_output()) {
     group_.resize(g_.nodes.size());
     std::iota(group_.begin(), group_.end(), 0);
     members_.resize(g_.nodes.size());
@@ -89,7 +70,8 @@ class Fuser {
     if (out.dtype != DType::kFloat32 && out.dtype != DType::kFloat64) return false;
     if (out.shape.num_elements() < 2) return false;
     return std::ranges::all_of(node.in, [&](ValueId v) {
-      return g_.spec(v).dtype == out.dtype && is_readable(g_.spec(v).shape, out.shape);
+      return g_.spec(v).dtype == out.dtype &&
+             fused_reach(g_.spec(v).shape, out.shape) != FusedReach::kNot;
     });
   }
 

@@ -14,10 +14,6 @@ constexpr std::uint64_t kSmall = 32U << 10;  // bytes that are not worth it
 constexpr int kMaxDepth = 32;                // of a chain
 constexpr double kWorthwhile = 0.97;         // of the peak before
 
-std::size_t at(std::int64_t i) noexcept {
-  return static_cast<std::size_t>(i);
-}
-
 // Whether computing it again costs about as much as reading it.
 bool is_cheap(OpId op) noexcept {
   switch (op) {
