@@ -1,4 +1,5 @@
 // The cases of model_cases.cpp in libtorch, made from their names.
+#include "case_name.h"
 #include "eager_torch.h"
 
 namespace {
@@ -79,27 +80,17 @@ Op make_op(const std::string& name, const Sizes& s) {
 }  // namespace
 
 Case make_model_case(const std::string& name) {
-  const std::size_t colon = name.find(':');
-  Sizes sizes;
-  for (std::size_t at = colon; at != std::string::npos; at = name.find(',', at + 1))
-    sizes.push_back(std::stoll(name.substr(at + 1)));
-  std::string op_name = name.substr(0, colon);
-  const auto ends = [&](const std::string& with) {
-    if (!op_name.ends_with(with)) return false;
-    op_name.resize(op_name.size() - with.size());
-    return true;
-  };
-  const bool to_input = ends("_input"), to_filter = ends("_filter"), to_all = ends("_grad");
-  auto op = std::make_shared<Op>(make_op(op_name, sizes));
-  if (!to_input && !to_filter && !to_all) return [op] { return op->f(op->in); };
+  const CaseName c(name);
+  auto op = std::make_shared<Op>(make_op(c.op, c.sizes));
+  if (!c.is_gradient()) return [op] { return op->f(op->in); };
   at::AutoGradMode with_grad(true);
   std::vector<Tensor> sources;
-  for (std::size_t i = to_filter ? 1 : 0; i < (to_input ? 1 : op->in.size()); ++i)
+  for (std::size_t i = c.first_source(); i < c.end_source(op->in.size()); ++i)
     sources.push_back(op->in[i].requires_grad_(true));
   const Tensor y = op->f(op->in);
   // The gradient's elements in the order of memory, as everywhere.
   const Tensor dy =
-      y.dim() == 4 && op_name != "heads_first"
+      y.dim() == 4 && c.op != "heads_first"
           ? numbers({y.size(0), y.size(2), y.size(3), y.size(1)}).permute({0, 3, 1, 2})
           : numbers(y.sizes().vec());
   return [sources, y, dy] { return torch::autograd::grad({y}, sources, {dy}, true)[0]; };

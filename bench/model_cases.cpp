@@ -3,6 +3,7 @@
 // peer can make it from its name.
 #include <memory>
 
+#include "case_name.h"
 #include "eager_cases.h"
 
 namespace plimsoll::bench {
@@ -113,24 +114,13 @@ Op make_op(const std::string& name, const Sizes& s) {
   return heads_first(s);
 }
 
-// "conv_filter:16,..." is the gradient of conv by its second input, "relu_grad" by all of relu's.
 std::function<Tensor()> make_run(const std::string& name) {
-  const std::size_t colon = name.find(':');
-  Sizes sizes;
-  for (std::size_t at = colon; at != std::string::npos; at = name.find(',', at + 1))
-    sizes.push_back(std::stoll(name.substr(at + 1)));
-  std::string op_name = name.substr(0, colon);
-  const auto ends = [&](const std::string& with) {
-    if (!op_name.ends_with(with)) return false;
-    op_name.resize(op_name.size() - with.size());
-    return true;
-  };
-  const bool to_input = ends("_input"), to_filter = ends("_filter"), to_all = ends("_grad");
-  auto op = std::make_shared<Op>(make_op(op_name, sizes));
-  if (!to_input && !to_filter && !to_all) return [op] { return op->f(op->in); };
+  const CaseName c(name);
+  auto op = std::make_shared<Op>(make_op(c.op, c.sizes));
+  if (!c.is_gradient()) return [op] { return op->f(op->in); };
   auto tape = std::make_shared<GradientTape>(GradientTapeOptions{.persistent = true});
   std::vector<Tensor> sources;
-  for (std::size_t i = to_filter ? 1 : 0; i < (to_input ? 1 : op->in.size()); ++i) {
+  for (std::size_t i = c.first_source(); i < c.end_source(op->in.size()); ++i) {
     sources.push_back(op->in[i]);
     tape->watch(op->in[i]);
   }

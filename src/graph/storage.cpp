@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "memory/rounding.h"
+
 namespace plimsoll::graph {
 namespace {
 
@@ -203,55 +205,60 @@ class Mapper {
   std::vector<int> variable_storage_;
 };
 
-}  // namespace
+// Puts nodes behind others, by the index of those.
+void insert_after(Graph& g, std::vector<std::vector<Node>> after) {
+  std::vector<Node> nodes;
+  for (std::size_t n = 0; n < after.size(); ++n) {
+    nodes.push_back(std::move(g.nodes[n]));
+    for (Node& node : after[n]) nodes.push_back(std::move(node));
+  }
+  g.nodes = std::move(nodes);
+}
 
-void settle_assigns(Graph& g) {
-  // Copies where a result or an assigned value is memory that an assign may change.
-  std::vector<ValueId> root = view_roots(g);
-  std::vector<int> maker = g.producers();
-  std::vector<std::pair<std::size_t, Node>> copies;  // after which node
-  const auto is_from_outside = [&](ValueId v) {
-    const NodeKind kind = g.nodes[at(maker[at(root[at(v)])])].kind;
-    return kind == NodeKind::kVariable;
-  };
-  const auto copy_of = [&](ValueId v) {
+// Copies where a result or an assigned value is a variable's own memory, which an assign may
+// change.
+void copy_what_assigns_change(Graph& g) {
+  const std::vector<ValueId> root = view_roots(g);
+  const std::vector<int> maker = g.producers();
+  std::vector<std::vector<Node>> after(g.nodes.size());
+  const auto copy_if_variable = [&](ValueId v) {
+    if (v == kNoValue || g.nodes[at(maker[at(root[at(v)])])].kind != NodeKind::kVariable) return v;
     Node copy{.kind = NodeKind::kOp, .op = OpId::Copy, .in = {v}};
     const ValueId made = g.add_value(g.spec(v), g.values[at(v)].tag);
     copy.out = {made};
-    copies.emplace_back(at(maker[at(v)]), std::move(copy));
+    after[at(maker[at(v)])].push_back(std::move(copy));
     return made;
   };
-  for (ValueId& v : g.outputs) {
-    if (v != kNoValue && is_from_outside(v)) v = copy_of(v);
+  for (ValueId& v : g.outputs) v = copy_if_variable(v);
+  for (Node& node : g.nodes) {
+    if (node.kind == NodeKind::kAssign) node.in[0] = copy_if_variable(node.in[0]);
   }
-  const std::size_t num_nodes = g.nodes.size();
-  for (std::size_t n = 0; n < num_nodes; ++n) {
-    if (g.nodes[n].kind == NodeKind::kAssign && is_from_outside(g.nodes[n].in[0]))
-      g.nodes[n].in[0] = copy_of(g.nodes[n].in[0]);
-  }
-  std::stable_sort(copies.begin(), copies.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  insert_after(g, std::move(after));
+}
 
-  // The last assign of each variable.
-  std::vector<int> last_assign(g.variables.size(), -1);
-  for (std::size_t n = 0; n < num_nodes; ++n) {
-    if (g.nodes[n].kind == NodeKind::kAssign)
-      last_assign[at(g.nodes[n].slot)] = static_cast<int>(n);
+// Takes all assigns out, and returns the last one of each variable.
+std::vector<Node> take_last_assigns(Graph& g) {
+  std::vector<int> last(g.variables.size(), -1);
+  for (std::size_t n = 0; n < g.nodes.size(); ++n) {
+    if (g.nodes[n].kind == NodeKind::kAssign) last[at(g.nodes[n].slot)] = static_cast<int>(n);
   }
-  std::vector<Node> nodes, assigns;
-  std::size_t c = 0;
-  for (std::size_t n = 0; n < num_nodes; ++n) {
-    const bool is_assign = g.nodes[n].kind == NodeKind::kAssign;
-    if (is_assign && last_assign[at(g.nodes[n].slot)] == static_cast<int>(n))
-      assigns.push_back(std::move(g.nodes[n]));
-    if (!is_assign) nodes.push_back(std::move(g.nodes[n]));
-    for (; c < copies.size() && copies[c].first == n; ++c)
-      nodes.push_back(std::move(copies[c].second));
+  std::vector<Node> others, assigns;
+  for (std::size_t n = 0; n < g.nodes.size(); ++n) {
+    Node& node = g.nodes[n];
+    if (node.kind != NodeKind::kAssign) {
+      others.push_back(std::move(node));
+    } else if (last[at(node.slot)] == static_cast<int>(n)) {
+      assigns.push_back(std::move(node));
+    }
   }
-  // Each goes behind the maker of its value, the readers of the old value and what can fail.
-  g.nodes = std::move(nodes);
-  root = view_roots(g);
-  maker = g.producers();
+  g.nodes = std::move(others);
+  return assigns;
+}
+
+// Each behind the maker of its value, the readers of the old value and what can fail.
+void place_assigns(Graph& g, std::vector<Node> assigns) {
+  const std::vector<ValueId> root = view_roots(g);
+  const std::vector<int> maker = g.producers();
   std::vector<int> variable_of(g.values.size(), -1), last_read(g.variables.size(), -1);
   int last_failing = -1;
   for (int n = 0; n < static_cast<int>(g.nodes.size()); ++n) {
@@ -268,12 +275,15 @@ void settle_assigns(Graph& g) {
     const int n = std::max({maker[at(assign.in[0])], last_read[at(assign.slot)], last_failing});
     after[at(n)].push_back(std::move(assign));
   }
-  nodes.clear();
-  for (std::size_t n = 0; n < g.nodes.size(); ++n) {
-    nodes.push_back(std::move(g.nodes[n]));
-    for (Node& assign : after[n]) nodes.push_back(std::move(assign));
-  }
-  g.nodes = std::move(nodes);
+  insert_after(g, std::move(after));
+}
+
+}  // namespace
+
+void settle_assigns(Graph& g) {
+  copy_what_assigns_change(g);
+  std::vector<Node> assigns = take_last_assigns(g);
+  place_assigns(g, std::move(assigns));
 }
 
 StorageMap map_storage(const Graph& graph, bool in_place) {
@@ -284,7 +294,7 @@ std::vector<std::uint64_t> live_bytes(const Graph& graph, const StorageMap& map)
   std::vector<std::int64_t> change(graph.nodes.size() + 2, 0);
   for (const Storage& s : map.storages) {
     if (s.place != Place::kArena) continue;
-    const auto nbytes = static_cast<std::int64_t>((s.nbytes + 63) / 64 * 64);
+    const auto nbytes = static_cast<std::int64_t>(memory::round_up(s.nbytes, memory::kGrain));
     change[at(s.first)] += nbytes;
     change[at(s.last) + 1] -= nbytes;
   }

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/nearest.h"
 #include "graph/passes.h"
+#include "memory/rounding.h"
 #include "plimsoll/planner.h"
 #include "plimsoll/settings.h"
 #include "runtime/fold.h"
@@ -29,8 +30,9 @@ using graph::Place;
 constexpr std::int64_t kAlignment = 64;
 constexpr double kPlannerSeconds = 0.5;  // for the search, when heuristics miss the bound
 
-std::uint64_t round_up_64(std::uint64_t n) noexcept {
-  return (n + 63) / 64 * 64;
+// As budgets count it.
+std::uint64_t booked_bytes(std::uint64_t nbytes) noexcept {
+  return memory::round_up(nbytes, memory::kGrain);
 }
 
 std::string near_hint(std::string_view word, std::span<const std::string_view> known) {
@@ -263,8 +265,8 @@ void describe(CompiledGraph& c) {
   const auto add = [&](PlannedBuffer buffer) {
     if (buffer.place == PlannedBuffer::Place::kArena ||
         buffer.place == PlannedBuffer::Place::kScratch) {
-      change[at(buffer.first)] += static_cast<std::int64_t>(round_up_64(buffer.nbytes));
-      change[at(buffer.last) + 1] -= static_cast<std::int64_t>(round_up_64(buffer.nbytes));
+      change[at(buffer.first)] += static_cast<std::int64_t>(booked_bytes(buffer.nbytes));
+      change[at(buffer.last) + 1] -= static_cast<std::int64_t>(booked_bytes(buffer.nbytes));
     }
     plan.buffers.push_back(std::move(buffer));
   };
@@ -280,7 +282,7 @@ void describe(CompiledGraph& c) {
                          .offset = c.offsets[s],
                          .first = storage.first,
                          .last = std::min(storage.last, plan.num_steps - 1)};
-    const std::uint64_t booked = round_up_64(storage.nbytes);
+    const std::uint64_t booked = booked_bytes(storage.nbytes);
     if (storage.place == Place::kInput) plan.input_bytes += booked;
     if (storage.place == Place::kConstant) plan.constant_bytes += booked;
     if (storage.place == Place::kOutput) plan.output_bytes += booked;
@@ -292,7 +294,7 @@ void describe(CompiledGraph& c) {
     add(std::move(buffer));
   }
   for (const graph::VariableInfo& variable : g.variables)
-    plan.variable_bytes += round_up_64(tensor_bytes(variable.spec.dtype, variable.spec.shape));
+    plan.variable_bytes += booked_bytes(tensor_bytes(variable.spec.dtype, variable.spec.shape));
   for (const Step& step : c.steps) {
     if (step.kind != Step::Kind::kKernel || !step.kernel.scratch_bytes()) continue;
     const Node& node = g.nodes[at(step.node)];
