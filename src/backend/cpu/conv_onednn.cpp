@@ -104,16 +104,8 @@ class OneDnnConv final : public ConvEngine<float> {
     conv_.emplace(dnnl::primitive(desc.get()), std::move(operands));
     if (packed == d.filter) return;
     const bool to_packed = pass_ != ConvPass::kToFilter;
-    const memory::desc& from = to_packed ? d.filter : packed;
-    const memory::desc& to = to_packed ? packed : d.filter;
-    const dnnl::reorder::primitive_desc reorder(onednn_engine(), from, onednn_engine(), to,
-                                                onednn_attr());
-    book.book(packed.get_size());
-    book.book(reorder.scratchpad_desc().get_size());
-    repack_.emplace(dnnl::reorder(reorder), std::vector<OneDnnCall::Operand>{
-                                                {DNNL_ARG_FROM, from},
-                                                {DNNL_ARG_TO, to},
-                                                {DNNL_ARG_SCRATCHPAD, reorder.scratchpad_desc()}});
+    repack_ = to_packed ? onednn_reorder(d.filter, packed, book)
+                        : onednn_reorder(packed, d.filter, book);
   }
 
   ConvPass pass_;
