@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "backend/cpu/bias_activation.h"
 #include "backend/cpu/matmul.h"
 #include "backend/cpu/onednn.h"
 
@@ -52,17 +53,24 @@ KernelStatePtr onednn_matmul_prepare(const KernelCall& call, ScratchBook& book) 
     const auto b = desc_of(call.in[1].shape, rank, s.k, s.n, s.b_row, s.b_col);
     const auto c = desc_of(call.out[0].shape, rank, s.m, s.n, s.n, 1);
     const auto any_b = wants_packed_b(s, rank) ? onednn_desc({s.k, s.n}) : b;
-    dnnl::matmul::primitive_desc desc(onednn_engine(), a, any_b, c, onednn_attr());
+    const bool has_bias = call.op == OpId::MatMulBias;
+    const auto attr = onednn_attr();
+    dnnl::memory::dims ones(static_cast<std::size_t>(rank), 1);
+    ones.back() = s.n;
+    const auto bias = onednn_desc(ones, dnnl::memory::dims(ones.size(), 1));
+    dnnl::matmul::primitive_desc desc =
+        has_bias ? dnnl::matmul::primitive_desc(onednn_engine(), a, any_b, bias, c, attr)
+                 : dnnl::matmul::primitive_desc(onednn_engine(), a, any_b, c, attr);
     skip_unfit(desc);
     const auto packed_b = desc.weights_desc();
     auto state = std::make_shared<OneDnnMatMul>();
     book.book(desc.scratchpad_desc().get_size());
-    state->product.emplace(
-        dnnl::matmul(desc),
-        std::vector<OneDnnCall::Operand>{{DNNL_ARG_SRC, a},
-                                         {DNNL_ARG_WEIGHTS, packed_b},
-                                         {DNNL_ARG_DST, c},
-                                         {DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()}});
+    std::vector<OneDnnCall::Operand> operands{{DNNL_ARG_SRC, a},
+                                              {DNNL_ARG_WEIGHTS, packed_b},
+                                              {DNNL_ARG_DST, c},
+                                              {DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()}};
+    if (has_bias) operands.push_back({DNNL_ARG_BIAS, bias});
+    state->product.emplace(dnnl::matmul(desc), std::move(operands));
     if (packed_b != b) state->repack = onednn_reorder(b, packed_b, book);
     return state;
   });
@@ -77,8 +85,16 @@ Status onednn_matmul_run(const RunArgs& args) noexcept {
     if (!status.ok()) return status;
     b = packed;
   }
-  return state.product->run(
-      {args.in[0].as<void>(), b, args.out[0].as<void>(), args.scratch[0].as<void>()});
+  void* a = args.in[0].as<void>();
+  void* c = args.out[0].as<void>();
+  void* pad = args.scratch[0].as<void>();
+  if (args.call.op != OpId::MatMulBias) return state.product->run({a, b, c, pad});
+  const Status status = state.product->run({a, b, c, pad, args.in[2].as<void>()});
+  if (status.ok()) {
+    activate(args.call.out[0].dtype, c, args.call.out[0].shape.num_elements(),
+             matmul_activation(args.attrs()));
+  }
+  return status;
 }
 
 }  // namespace plimsoll::cpu

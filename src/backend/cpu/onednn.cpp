@@ -117,10 +117,9 @@ OneDnnCall onednn_reorder(const dnnl::memory::desc& from, const dnnl::memory::de
                                            onednn_attr());
   book.book(std::max(from.get_size(), to.get_size()));
   book.book(desc.scratchpad_desc().get_size());
-  return {dnnl::reorder(desc),
-          {{DNNL_ARG_FROM, from},
-           {DNNL_ARG_TO, to},
-           {DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()}}};
+  return {
+      dnnl::reorder(desc),
+      {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()}}};
 }
 
 }  // namespace plimsoll::cpu
