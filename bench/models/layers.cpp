@@ -44,12 +44,7 @@ Dense::Dense(Weights& weights, std::string name, std::int64_t in, std::int64_t o
 
 Tensor Dense::operator()(const Tensor& x) const {
   const name_scope scope(name_);
-  // One product of matrices, as Keras's Dense has it too.
-  const std::int64_t in = kernel_->shape()[0], out = kernel_->shape()[1];
-  const Tensor y = nn::bias_add(matmul(reshape(x, {-1, in}), *kernel_), *bias_);
-  std::vector<std::int64_t> dims(x.shape().dims().begin(), x.shape().dims().end());
-  dims.back() = out;
-  return reshape(y, dims);
+  return nn::bias_add(matmul(x, *kernel_), *bias_);
 }
 
 Conv::Conv(Weights& weights, std::string name, std::int64_t kernel, std::int64_t in,

@@ -40,24 +40,31 @@ void fuse_bias(Graph& graph, const PassContext& context) {
     const auto fused = with_bias(graph, node);
     if (!fused) continue;
     const TensorSpec& spec = graph.spec(node.out[0]);
-    const int sum = links.sole_reader(node.out[0]);
+    // The product may be seen under another shape first: [batch, rows, columns].
+    int view = links.sole_reader(node.out[0]);
+    if (!is_op(graph, view, OpId::Reshape)) view = -1;
+    const ValueId product = view < 0 ? node.out[0] : graph.nodes[at(view)].out[0];
+    const Shape& shape = graph.spec(product).shape;
+    const int sum = links.sole_reader(product);
     if (!has_kernel(context, *fused, spec.dtype) || !is_op(graph, sum, OpId::Add)) continue;
     const auto& in = graph.nodes[at(sum)].in;
-    const ValueId bias = in[0] == node.out[0] ? in[1] : in[0];
+    const ValueId bias = in[0] == product ? in[1] : in[0];
     const Shape columns({spec.shape.dim(spec.shape.rank() - 1)});
     // The op stands where the product does: its bias has to be there.
-    if (bias == node.out[0] || !(graph.spec(bias) == TensorSpec{spec.dtype, columns}) ||
+    if (bias == product || !(graph.spec(bias) == TensorSpec{spec.dtype, columns}) ||
+        shape.rank() == 0 || shape.dim(shape.rank() - 1) != columns.dim(0) ||
         links.maker(bias) > static_cast<int>(n))
       continue;
     const int behind = links.sole_reader(graph.nodes[at(sum)].out[0]);
     std::optional<Activation> activation;
     if (behind >= 0 && graph.nodes[at(behind)].kind == NodeKind::kOp)
       activation = activation_of(graph.nodes[at(behind)].op);
+    const int last = activation ? behind : sum;
     node.op = *fused;
     node.attrs = attrs_with(node.attrs, activation.value_or(Activation::kNone));
     node.in.push_back(bias);
-    node.out[0] = graph.nodes[at(activation ? behind : sum)].out[0];
-    for (const int gone : {sum, activation ? behind : sum}) {
+    (view < 0 ? node : graph.nodes[at(view)]).out[0] = graph.nodes[at(last)].out[0];
+    for (const int gone : {sum, last}) {
       graph.nodes[at(gone)].in.clear();
       graph.nodes[at(gone)].out.clear();
       keep[at(gone)] = 0;

@@ -33,7 +33,7 @@ class NormFuser {
   }
 
   void fuse_forward(int n) {
-    Node& norm = g_.nodes[at(n)];
+    const Node& norm = g_.nodes[at(n)];
     const bool is_training = is_op(n, OpId::BatchNorm);
     if (!is_training && !is_op(n, OpId::BatchNormInference)) return;
     const OpId fused = is_training ? OpId::BatchNormAct : OpId::BatchNormActInference;
@@ -45,19 +45,24 @@ class NormFuser {
     if (is_op(last, OpId::Add)) {
       const Node& sum = g_.nodes[at(last)];
       added = sum.in[0] == norm.out[0] ? sum.in[1] : sum.in[0];
-      // The op stands where the norm does: what it adds has to be there.
-      if (added == norm.out[0] || !(g_.spec(added) == spec) || links_.maker(added) > n) return;
+      if (added == norm.out[0] || !(g_.spec(added) == spec)) return;
     }
+    // The op stands where the norm does, or the addition if what is added comes later. Statistics
+    // may be read in between.
+    const int place = added != kNoValue && links_.maker(added) > n ? last : n;
+    if (is_training && place != n) return;
     const int behind = added == kNoValue ? last : links_.sole_reader(g_.nodes[at(last)].out[0]);
     const auto activation = activation_at(behind);
     if (!activation && added == kNoValue) return;
-    norm.op = fused;
-    norm.attrs = {norm.attrs[attr::BatchNorm::epsilon],
+    Node made = norm;
+    made.op = fused;
+    made.attrs = {norm.attrs[attr::BatchNorm::epsilon],
                   static_cast<std::int64_t>(activation.value_or(Activation::kNone))};
-    if (added != kNoValue) norm.in.push_back(added);
-    norm.out[0] = g_.nodes[at(activation ? behind : last)].out[0];
-    drop(last);
-    if (activation) drop(behind);
+    if (added != kNoValue) made.in.push_back(added);
+    made.out[0] = g_.nodes[at(activation ? behind : last)].out[0];
+    for (const int gone : {n, last, activation ? behind : last}) drop(gone);
+    g_.nodes[at(place)] = std::move(made);
+    keep_[at(place)] = 1;
     links_ = Links(g_);
   }
   void drop(int n) {
