@@ -10,12 +10,6 @@ namespace {
 bool is_view(const Node& node) noexcept {
   return node.kind == NodeKind::kOp && op_def(node.op).is_view;
 }
-bool can_fail(const Graph& g, const Node& node) noexcept {
-  if (node.kind != NodeKind::kOp) return false;
-  const Fails fails = op_def(node.op).fails;
-  return fails == Fails::kAlways ||
-         (fails == Fails::kIntegers && !is_floating(g.spec(node.in[0]).dtype));
-}
 
 // The value whose memory a value is, seen through views.
 std::vector<ValueId> view_roots(const Graph& g) {
