@@ -31,9 +31,7 @@ class ControlRun {
 
  private:
   void run_cond() {
-    bool is_true = false;
-    device_.read(&is_true, in_[0].buffer, 1);
-    const std::size_t b = is_true ? 0 : 1;
+    const std::size_t b = is_true(in_[0].buffer) ? 0 : 1;
     Frame& frame = bodies_[b];
     // The outputs of the first branch's blocks come first.
     const std::size_t first = b ? bodies_[0].blocks.size() : 0;
@@ -67,9 +65,7 @@ class ControlRun {
     bodies_[1].iteration = done;
     for (Address& block : bodies_[1].blocks) block = scratch_ + made_.predicate_at;
     run_body(1);
-    bool is_true = false;
-    device_.read(&is_true, result(1, 0), 1);
-    return is_true;
+    return is_true(result(1, 0));
   }
 
   void run_iteration(std::int64_t done) {
@@ -166,6 +162,11 @@ class ControlRun {
     return bodies_[0].states[k] == first ? scratch_ + at(places[1]) : first;
   }
 
+  bool is_true(Address predicate) const {
+    std::uint8_t byte = 0;
+    device_.read(&byte, predicate, 1);
+    return byte != 0;
+  }
   void copy(Address to, Address from, std::uint64_t nbytes) const {
     if (to != from) device_.move(to, from, nbytes);
   }

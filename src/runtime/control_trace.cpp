@@ -87,12 +87,9 @@ class LoopTracer {
     if (call_.condition) trace_condition();
     trace_body();
     carry_variables();
-    const auto args = [&](const Trace& trace, bool has_elements) {
-      return args_of(trace, has_elements);
-    };
-    control_.bodies.push_back(finish_body(body_, args(body_, true), in_));
+    control_.bodies.push_back(finish_body(body_, args_of(body_, true), in_));
     if (call_.condition)
-      control_.bodies.push_back(finish_body(condition_, args(condition_, false), in_));
+      control_.bodies.push_back(finish_body(condition_, args_of(condition_, false), in_));
     if (call_.count.is_valid()) control_.count_in = place_of(call_.count, in_);
     for (const LoopCall::Element& e : call_.elements) {
       Control::Element element{.stack = place_of(e.stack, in_), .shift = e.shift};
@@ -318,6 +315,7 @@ std::vector<Tensor> replay(const graph::Graph& body, std::span<const Tensor> in)
   const std::string outer_scope = scope;
   std::vector<Tensor> values(body.values.size());
   for (const graph::Node& node : body.nodes) {
+    if (node.out.empty()) continue;  // an effect: it happens once, in the forward part
     std::vector<Tensor> node_in, out;
     for (const graph::ValueId v : node.in) node_in.push_back(values[at(v)]);
     scope = node.scope;

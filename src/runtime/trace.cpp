@@ -143,15 +143,17 @@ const Tensor& Trace::read(const std::shared_ptr<VariableState>& variable) {
 
 void Trace::assign(const std::shared_ptr<VariableState>& variable, const Tensor& value) {
   Known& target = known(variable);
-  const ValueId id = value_of(value);
-  if (outer_) {
+  // Either way a version of its own: a tape takes it for neither the old value nor the tensor
+  // assigned.
+  if (outer_) {  // the branch or loop has it as a result, and it is assigned behind that
     is_assigned[static_cast<std::size_t>(target.slot)] = 1;
-  } else {
-    graph::Node& node = add_node(NodeKind::kAssign);
-    node.slot = target.slot;
-    node.in = {id};
+    target.value = call(OpId::StopGradient, {value});
+    return;
   }
-  // A version of its own: a tape takes it for neither the old value nor the tensor assigned.
+  const ValueId id = value_of(value);
+  graph::Node& node = add_node(NodeKind::kAssign);
+  node.slot = target.slot;
+  node.in = {id};
   target.value = make_spec_tensor(value.dtype(), value.shape());
   values_.emplace(target.value.impl()->id, id);
 }
