@@ -39,7 +39,7 @@ int main() {
   for (int i = 0; i < 20; ++i) last = train_step(x, y).item<float>();
   std::printf("loss %.5f, then %.5f\n", static_cast<double>(first), static_cast<double>(last));
   check(last < first, "the loss went down");
-  train_step(x * 1e20F, y * 1e20F);
+  train_step(x, y * 1e10F);
   check(skipped.value().item<float>() == 1, "a step with a huge gradient was skipped");
 
   // Newton's iteration until it is exact enough.

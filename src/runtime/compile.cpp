@@ -251,8 +251,8 @@ void pack(CompiledGraph& c) {
 }
 
 // From a graph that passes are done with: storage, kernels, offsets, and what it costs.
-void finish(CompiledGraph& c, bool in_place) {
-  c.storage = graph::map_storage(c.graph, in_place);
+void finish(CompiledGraph& c, bool in_place, std::span<const graph::Overwritable> states = {}) {
+  c.storage = graph::map_storage(c.graph, in_place, states);
   make_steps(c, in_place);
   pack(c);
   describe_plan(c);
@@ -269,10 +269,10 @@ CompiledGraph start(Device& device, const std::string& name) {
 }  // namespace
 
 CompiledGraph compile_ready(const Graph& graph, Device& device, const std::string& name,
-                            bool in_place) {
+                            bool in_place, std::span<const graph::Overwritable> states) {
   CompiledGraph c = start(device, name);
   c.graph = graph;
-  finish(c, in_place);
+  finish(c, in_place, states);
   return c;
 }
 

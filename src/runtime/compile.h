@@ -14,6 +14,6 @@ CompiledGraph compile(Trace&& trace, Device& device, const std::string& name);
 // The same for the body of a branch or a loop, after passes. `in_place`: whether results may
 // overwrite inputs.
 CompiledGraph compile_ready(const graph::Graph& graph, Device& device, const std::string& name,
-                            bool in_place);
+                            bool in_place, std::span<const graph::Overwritable> states);
 
 }  // namespace plimsoll

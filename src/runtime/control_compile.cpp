@@ -76,19 +76,27 @@ class LoopLayout {
     for (std::size_t o = 0; o < num_states + c_.rows.size(); ++o) choose(o);
   }
 
-  // A state that is written into a row stays there. Others change between two buffers, of which
-  // the final output is one.
+  // A state that is written into a row stays there, one that is written in place has one buffer.
+  // Others change between two. The final output is one of them.
   std::array<std::int64_t, 2> state_buffers(std::size_t k) {
     const int block = block_of(k);
     if (block >= 0) {
-      const int output = made_.block_output[at(block)];
-      const int row = output - static_cast<int>(c_.states.size());
+      const int row = made_.block_output[at(block)] - static_cast<int>(c_.states.size());
       if (row >= 0 && is_row_aligned(at(row)))
         return {CompiledControl::kNone, CompiledControl::kNone};
     }
     const std::uint64_t nbytes = g_.nbytes(node_.in[at(c_.states[k].init)]);
     const std::int64_t first = c_.states[k].final >= 0 ? CompiledControl::kFinal : take(nbytes);
-    return {first, take(nbytes)};
+    return {first, is_in_place(k) ? CompiledControl::kSame : take(nbytes)};
+  }
+  bool is_in_place(std::size_t k) const {
+    const std::vector<Control::Arg>& args = c_.bodies[0].args;
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      if (args[i].kind != Control::Arg::Kind::kState || at(args[i].at) != k) continue;
+      const graph::Storage& s = body_.storage.storage_of(body_.graph.inputs[i]);
+      return s.place == Place::kOutput;
+    }
+    return false;
   }
 
   const graph::Graph& g_;
@@ -98,6 +106,16 @@ class LoopLayout {
   CompiledControl& made_;
   std::uint64_t size_ = 0;
 };
+
+// The inputs of a loop's body that are states, with the outputs that are their next values.
+std::vector<graph::Overwritable> states_of(const Control::Body& body) {
+  std::vector<graph::Overwritable> states;
+  for (std::size_t i = 0; i < body.args.size(); ++i) {
+    if (body.args[i].kind == Control::Arg::Kind::kState)
+      states.push_back({static_cast<int>(i), body.args[i].at});
+  }
+  return states;
+}
 
 // Of several outputs in one block, the first is written and the others are copied.
 void choose_cond_outputs(CompiledControl& made) {
@@ -117,10 +135,13 @@ void choose_cond_outputs(CompiledControl& made) {
 std::shared_ptr<CompiledControl> compile_control(const graph::Graph& graph, const graph::Node& node,
                                                  Device& device, const std::string& name,
                                                  bool in_place) {
+  const std::vector<graph::Overwritable> no_states;
   auto made = std::make_shared<CompiledControl>();
   std::uint64_t arena = 0;
   for (const Control::Body& body : node.control->bodies) {
-    made->bodies.push_back(compile_ready(body.graph, device, name, in_place));
+    const bool has_states = &body == &node.control->bodies[0];
+    made->bodies.push_back(compile_ready(body.graph, device, name, in_place,
+                                         has_states ? states_of(body) : no_states));
     arena = std::max(arena, made->bodies.back().plan.arena_bytes);
   }
   if (node.control->kind == Control::Kind::kLoop) {

@@ -4,6 +4,7 @@
 #include "plimsoll/gradient_tape.h"
 #include "plimsoll/ops.h"
 #include "runtime/control_flow.h"
+#include "runtime/trace.h"
 
 namespace plimsoll {
 namespace {
@@ -78,7 +79,8 @@ class LoopGradient {
   }
   TensorSpec state_spec(std::size_t k) const { return g_.in_spec(c_.states[k].init); }
 
-  // The states before each iteration, the elements, and the gradients of the rows.
+  // The states before each iteration, the elements, the states after it, and the gradients of the
+  // rows.
   void add_elements(LoopCall& call) {
     for (const Control::State& state : c_.states) {
       PLIMSOLL_CHECK(state.saved >= 0, InternalError, "a loop did not keep its states");
@@ -93,6 +95,7 @@ class LoopGradient {
           (g_.needs(element.stack) || (element.init >= 0 && g_.needs(element.init))))
         wanted_elements_.push_back(e);
     }
+    for (const Control::State& state : c_.states) call.elements.push_back({g_.out(state.saved)});
     for (std::size_t j = 0; j < c_.rows.size(); ++j) {
       if (!g_.has_dout(c_.rows[j]) || !is_floating(g_.out_spec(c_.rows[j]).dtype)) continue;
       flowing_rows_.push_back(j);
@@ -119,7 +122,8 @@ class LoopGradient {
   std::vector<Tensor> body(const LoopArgs& args) {
     const auto states = args.elements.first(c_.states.size());
     const auto elements = args.elements.subspan(c_.states.size(), c_.elements.size());
-    const auto drows = args.elements.subspan(c_.states.size() + c_.elements.size());
+    const auto next = args.elements.subspan(states.size() + elements.size(), c_.states.size());
+    const auto drows = args.elements.subspan(states.size() + elements.size() + next.size());
     GradientTape tape;
     std::vector<Tensor> sources, targets, douts, in;
     for (const std::size_t k : floating_states_) sources.push_back(states[k]);
@@ -133,6 +137,8 @@ class LoopGradient {
                                                    : g_.in(arg.at));
     }
     const std::vector<Tensor> out = replay(body_.graph, in);
+    // The gradient reads what was saved rather than what is computed again.
+    for (std::size_t k = 0; k < next.size(); ++k) current_trace->replace(out[k], next[k]);
     for (std::size_t i = 0; i < floating_states_.size(); ++i) {
       targets.push_back(out[floating_states_[i]]);
       douts.push_back(args.states[i]);

@@ -45,9 +45,7 @@ class ControlRun {
   }
 
   void run_loop() {
-    Frame& body = bodies_[0];
-    for (std::size_t k = 0; k < c_.states.size(); ++k)
-      body.states[k] = in_[at(c_.states[k].init)].buffer;
+    for (std::size_t k = 0; k < c_.states.size(); ++k) start_state(k);
     num_ = c_.max_trips;
     if (c_.count_in >= 0) device_.read(&num_, in_[at(c_.count_in)].buffer, sizeof num_);
     std::int64_t done = 0;
@@ -58,6 +56,15 @@ class ControlRun {
       run_iteration(done);
     }
     finish(done);
+  }
+
+  // A state begins where its initial value is, unless it will be written over.
+  void start_state(std::size_t k) {
+    const DeviceSpan& init = in_[at(c_.states[k].init)];
+    bodies_[0].states[k] = init.buffer;
+    if (made_.state_at[k][1] != CompiledControl::kSame) return;
+    bodies_[0].states[k] = first_buffer(k);
+    copy(first_buffer(k), init.buffer, init.nbytes);
   }
 
   bool holds(std::int64_t done) {
@@ -154,12 +161,17 @@ class ControlRun {
   Address row_target(std::size_t j) const {
     return made_.row_at[j] < 0 ? row_of_output(j) : scratch_ + at(made_.row_at[j]);
   }
-  // The buffer of a state that its present value is not in.
+  Address first_buffer(std::size_t k) const {
+    const std::int64_t place = made_.state_at[k][0];
+    return place == CompiledControl::kFinal ? out_[at(c_.states[k].final)].buffer
+                                            : scratch_ + at(place);
+  }
+  // Where the next value of a state goes: the buffer that its present value is not in.
   Address next_state(std::size_t k) const {
-    const auto& places = made_.state_at[k];
-    const Address first = places[0] == CompiledControl::kFinal ? out_[at(c_.states[k].final)].buffer
-                                                               : scratch_ + at(places[0]);
-    return bodies_[0].states[k] == first ? scratch_ + at(places[1]) : first;
+    const Address first = first_buffer(k);
+    const std::int64_t second = made_.state_at[k][1];
+    if (second == CompiledControl::kSame || bodies_[0].states[k] != first) return first;
+    return scratch_ + at(second);
   }
 
   bool is_true(Address predicate) const {

@@ -13,6 +13,7 @@ namespace plimsoll {
 struct CompiledControl {
   static constexpr std::int64_t kNone = -1;   // needs no memory in the scratch
   static constexpr std::int64_t kFinal = -2;  // the output of the node that is its final value
+  static constexpr std::int64_t kSame = -3;   // the first buffer again: written in place
 
   std::vector<CompiledGraph> bodies;
   std::uint64_t scratch_bytes = 0;  // what follows, and the arena of a body behind it

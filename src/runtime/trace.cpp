@@ -175,6 +175,10 @@ void Trace::set_tag(const Tensor& value, memory::Tag tag) {
   if (found != values_.end()) graph.values[static_cast<std::size_t>(found->second)].tag = tag;
 }
 
+void Trace::replace(const Tensor& value, const Tensor& same) {
+  values_[value.impl()->id] = value_of(same);
+}
+
 void Trace::set_outputs(std::span<const Tensor> outputs) {
   for (const Tensor& t : outputs)
     graph.outputs.push_back(t.is_valid() ? value_of(t) : graph::kNoValue);

@@ -41,6 +41,8 @@ class Trace {
   // The state of a random op that takes `num_counters` in every run.
   Tensor random_state(std::int64_t key, std::int64_t high, std::uint64_t num_counters);
   void set_tag(const Tensor& value, memory::Tag tag);
+  // From now on `same` is read where `value` is used. pre: they have the same elements.
+  void replace(const Tensor& value, const Tensor& same);
 
   graph::Graph graph;
   std::vector<std::shared_ptr<VariableState>> variables;  // by slot
