@@ -1,18 +1,15 @@
 // Branches and loops on values. Eagerly they just run. In a function each becomes one node, whose
 // bodies are planned with the rest: the peak is known before the run.
 //
-//   tf::Tensor y = tf::cond(tf::reduce_sum(x) > 0.0F, [&] { return x; }, [&] { return -x; });
+//   tf::Tensor y = tf::cond(
+//       tf::greater(tf::reduce_sum(x), zero), [&] { return x; }, [&] { return tf::negative(x); });
 //
-//   auto [i, s] = ...                                             // s = 1 + 2 + ... + n
-//   std::vector<tf::Tensor> out = tf::while_loop(
-//       [&](const tf::Tensor& i, const tf::Tensor&) { return tf::less(i, n); },
-//       [&](const tf::Tensor& i, const tf::Tensor& s) {
-//         return std::vector<tf::Tensor>{i + 1, s + i};
-//       },
-//       {one, zero}, {.maximum_iterations = 100});
+//   tf::Tensor root = tf::while_loop(
+//       [&](const tf::Tensor& r) { return tf::greater(tf::abs(r * r - a), tolerance); },
+//       [&](const tf::Tensor& r) { return (r + a / r) * 0.5F; }, a, {.maximum_iterations = 100});
 //
-//   tf::Tensor sums = tf::scan([](const tf::Tensor& a, const tf::Tensor& x) { return a + x; }, xs,
-//   zero);
+//   tf::Tensor sums = tf::scan(
+//       [](const tf::Tensor& sum, const tf::Tensor& x) { return sum + x; }, xs, zero);
 //
 // Bodies may use tensors and variables from outside, assign variables and draw random numbers.
 #pragma once

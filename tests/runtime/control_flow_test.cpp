@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
+#include <thread>
 
 #include "plimsoll/gradient_tape.h"
 #include "plimsoll/memory_api.h"
@@ -317,6 +319,41 @@ TEST_F(ControlFlowTest, GradientsOfMapFnAndNests) {
       {wave({3, 4}), wave({2}, 1.0)});
 }
 
+TEST_F(ControlFlowTest, GradientsOfNothingAndOfMany) {
+  for (const Shape& shape : {Shape{0, 3}, Shape{4, 0}}) {
+    const Tensor init = wave(Shape(shape.dims().subspan(1)));
+    expect_same(
+        [](std::span<const Tensor> in) -> Tensors {
+          GradientTape tape;
+          tape.watch(in[0]);
+          tape.watch(in[1]);
+          const Tensor y =
+              tf::scan([](const Tensor& a, const Tensor& x) { return a * x; }, in[0], in[1]);
+          return tape.gradient(Tensors{y}, Tensors{in[0], in[1]}, {}, UnconnectedGradients::kZero);
+        },
+        {wave(shape), init});
+  }
+  // More captures than a tape has bits for.
+  Tensors in{wave({3, 4})};
+  for (int i = 0; i < 80; ++i) in.push_back(wave({4}, 0.1 * i));
+  expect_near(
+      [](std::span<const Tensor> all) {
+        GradientTape tape;
+        for (std::size_t i = 1; i < all.size(); i += 2) tape.watch(all[i]);
+        const Tensor y = tf::scan(
+            [&](const Tensor& a, const Tensor& x) {
+              Tensor sum = a * x;
+              for (const Tensor& t : all.subspan(1)) sum = tf::sin(sum * t) + t;
+              return sum;
+            },
+            all[0], tf::ones({4}));
+        Tensors sources;
+        for (std::size_t i = 1; i < all.size(); i += 2) sources.push_back(all[i]);
+        return tape.gradient(Tensors{y}, sources);
+      },
+      in);
+}
+
 TEST_F(ControlFlowTest, GradientsOfGradients) {
   for (const bool reverse : {false, true}) {
     expect_near(
@@ -572,6 +609,50 @@ TEST_F(ControlFlowTest, AnErrorInAnIterationChangesNothing) {
   EXPECT_EQ(seen.value().to_vector<float>(), std::vector<float>(3, 1.0F));
   f(x, constant<std::int32_t>({3, 2, 1, 0}));
   EXPECT_EQ(w.value().to_vector<float>(), std::vector<float>(3, 8.0F));
+}
+
+TEST_F(ControlFlowTest, ABodyThatDoesNotFitIsAnErrorBeforeTheRun) {
+  settings::set("cpu_limit", "4MiB");
+  Variable num_runs(tf::zeros({}));
+  auto f = tf::function([&](const Tensor& x) {
+    num_runs.assign_add(tf::ones({}));
+    tf::name_scope scope("power");
+    return tf::while_loop([](const Tensor& i, const Tensor&) { return tf::less(i, number(3)); },
+                          [](const Tensor& i, const Tensor& y) {
+                            const Tensor wide = tf::matmul(y, y, {.transpose_a = true});
+                            return Tensors{i + 1, tf::matmul(y, tf::sin(wide))};
+                          },
+                          {number(0), x})[1];
+  });
+  const std::string message = message_of<ResourceExhaustedError>([&] { f(wave({8, 1024})); });
+  EXPECT_NE(message.find("MatMul in While [1024,1024] power"), std::string::npos) << message;
+  EXPECT_EQ(num_runs.value().item<float>(), 0.0F);
+  f(wave({8, 128}));
+  EXPECT_EQ(num_runs.value().item<float>(), 1.0F);
+}
+
+TEST_F(ControlFlowTest, RunsAtTheSameTime) {
+  auto f = tf::function([](const Tensor& x) {
+    return tf::scan(
+        [](const Tensor& a, const Tensor& e) {
+          return tf::cond(
+              tf::greater(tf::reduce_sum(a), tf::fill({}, 0)), [&] { return tf::sin(a) - e; },
+              [&] { return a + e; });
+        },
+        x, tf::ones({5}));
+  });
+  std::vector<std::vector<float>> expected;
+  for (int i = 0; i < 4; ++i) expected.push_back(f(wave({50, 5}, 0.1 * i)).to_vector<float>());
+  std::vector<std::thread> threads;
+  std::atomic<int> num_wrong = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      const Tensor x = wave({50, 5}, 0.1 * static_cast<double>(i));
+      for (int k = 0; k < 20; ++k) num_wrong += f(x).to_vector<float>() != expected[i];
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(num_wrong, 0);
 }
 
 TEST_F(ControlFlowTest, PassesKeepEveryBit) {
