@@ -10,37 +10,35 @@ namespace plimsoll {
 namespace {
 
 thread_local std::vector<TapeState*> tapes;  // of this thread, outermost first
-thread_local std::size_t num_hidden = 0;     // the first of them
+thread_local int current_level = 0;          // tapes of other levels are hidden
 
 // Calls f with the tapes that record now.
 template <class F>
 void for_each_recording(F f) {
-  for (std::size_t i = num_hidden; i < tapes.size(); ++i) {
-    if (tapes[i]->num_stops == 0) f(*tapes[i]);
+  for (TapeState* tape : tapes) {
+    if (tape->level == current_level && tape->num_stops == 0) f(*tape);
   }
 }
 
 }  // namespace
 
 bool is_recording() noexcept {
-  return tapes.size() > num_hidden;
+  return std::ranges::any_of(tapes, [](const TapeState* t) { return t->level == current_level; });
 }
 
 void push_tape(TapeState* tape) {
+  tape->level = current_level;
   tapes.push_back(tape);
 }
 void remove_tape(TapeState* tape) noexcept {
-  const auto found = std::find(tapes.begin(), tapes.end(), tape);
-  if (found == tapes.end()) return;
-  if (found < tapes.begin() + static_cast<std::ptrdiff_t>(num_hidden)) --num_hidden;
-  tapes.erase(found);
+  std::erase(tapes, tape);
 }
 
-HideTapes::HideTapes() noexcept : outer_(num_hidden) {
-  num_hidden = tapes.size();
+HideTapes::HideTapes() noexcept {
+  ++current_level;
 }
 HideTapes::~HideTapes() {
-  num_hidden = std::min(outer_, tapes.size());
+  --current_level;
 }
 
 void record_call(OpId op, const Attrs& attrs, std::span<const Tensor> in,

@@ -38,6 +38,7 @@ class TapeState {
   bool is_active = true;                      // on the thread's stack
   int num_stops = 0;                          // StopRecording alive
   bool was_used = false;                      // gradient() was called
+  int level = 0;                              // how many HideTapes it began inside of
   std::unordered_set<std::uint64_t> tracked;  // ids of tensors that gradients flow to or through
   std::vector<TapeRecord> records;
 
@@ -69,9 +70,6 @@ class HideTapes {
   ~HideTapes();
   HideTapes(const HideTapes&) = delete;
   HideTapes& operator=(const HideTapes&) = delete;
-
- private:
-  std::size_t outer_;
 };
 
 // Which values a gradient reads, found by running it once on a probe. Bit i is input (output) i.
