@@ -13,6 +13,7 @@
 #include "plimsoll/memory_api.h"
 #include "plimsoll/ops.h"
 #include "plimsoll/variable.h"
+#include "runtime/control_flow_cases.h"
 #include "runtime/fresh.h"
 #include "runtime/measure.h"
 
@@ -40,11 +41,7 @@ namespace plimsoll {
 namespace {
 
 namespace tf = plimsoll;
-using Tensors = std::vector<Tensor>;
 
-Tensor number(int value) {
-  return constant<std::int32_t>({value}, {});
-}
 Tensor is_positive(const Tensor& x) {
   return tf::greater(tf::reduce_sum(x), tf::fill({}, 0));
 }
