@@ -21,6 +21,11 @@ void infer_conv(InferCtx& ctx) {
   check_types(ctx);
   const ConvShape s = conv_shape(ctx.op, ctx.in, ctx.attrs);
   ctx.out.add(ctx.in[0].dtype, s.out_image().shape(s.format));
+  if (ctx.op != OpId::Conv2DBias) return;
+  PLIMSOLL_CHECK(ctx.in[2].dtype == ctx.in[0].dtype && ctx.in[2].shape == Shape({s.out_c}),
+                 InvalidArgumentError, "Conv2DBias needs a bias of {} {}, got {} {}",
+                 dtype_name(ctx.in[0].dtype), Shape({s.out_c}).to_string(),
+                 dtype_name(ctx.in[2].dtype), ctx.in[2].shape.to_string());
 }
 
 // A gradient: its second input has the shape of the convolution's output.
@@ -79,6 +84,7 @@ void grad_to_filter(GradCtx& g, const Kind& kind) {  // inputs: image, gradient 
 }  // namespace
 
 const OpDef op_Conv2D{.infer = infer_conv, .grad = [](GradCtx& g) { grad_forward(g, kPlain); }};
+const OpDef op_Conv2DBias{.infer = infer_conv};
 const OpDef op_Conv2DBackpropInput{.infer = infer_backprop,
                                    .grad = [](GradCtx& g) { grad_to_input(g, kPlain); }};
 const OpDef op_Conv2DBackpropFilter{.infer = infer_backprop,

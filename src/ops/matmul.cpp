@@ -33,6 +33,11 @@ void infer_matmul(InferCtx& ctx) {
   dims.push_back(m);
   dims.push_back(n);
   ctx.out.add(ctx.in[0].dtype, Shape(dims));
+  if (ctx.op != OpId::MatMulBias) return;
+  PLIMSOLL_CHECK(ctx.in[2].dtype == ctx.in[0].dtype && ctx.in[2].shape == Shape({n}),
+                 InvalidArgumentError, "MatMulBias needs a bias of {} {}, got {} {}",
+                 dtype_name(ctx.in[0].dtype), Shape({n}).to_string(), dtype_name(ctx.in[2].dtype),
+                 ctx.in[2].shape.to_string());
 }
 
 void grad_matmul(GradCtx& g) {
@@ -54,5 +59,6 @@ void grad_matmul(GradCtx& g) {
 }  // namespace
 
 const OpDef op_MatMul{.infer = infer_matmul, .grad = grad_matmul};
+const OpDef op_MatMulBias{.infer = infer_matmul};
 
 }  // namespace plimsoll

@@ -37,9 +37,20 @@ Shape channels(const InferCtx& ctx, const TensorSpec& x) {
 void infer_batch_norm(InferCtx& ctx) {
   const TensorSpec& x = ctx.in[0];
   const Shape c = channels(ctx, x);
-  for (std::size_t i = 1; i < ctx.in.size(); ++i) check_parameter(ctx, x, i, c);
+  const bool is_training = ctx.op == OpId::BatchNorm || ctx.op == OpId::BatchNormAct;
+  const std::size_t num_parameters = is_training ? 2 : 4;
+  PLIMSOLL_CHECK(ctx.in.size() > num_parameters && ctx.in.size() <= num_parameters + 2,
+                 InvalidArgumentError, "{} takes {} tensors and one to add, got {}", ctx.name(),
+                 num_parameters + 1, ctx.in.size());
+  for (std::size_t i = 1; i <= num_parameters; ++i) check_parameter(ctx, x, i, c);
+  if (ctx.in.size() > num_parameters + 1) {
+    const TensorSpec& added = ctx.in.back();
+    PLIMSOLL_CHECK(added == x, InvalidArgumentError, "{} of {} {} cannot add {} {}", ctx.name(),
+                   dtype_name(x.dtype), x.shape.to_string(), dtype_name(added.dtype),
+                   added.shape.to_string());
+  }
   ctx.out.add(x.dtype, x.shape);
-  if (ctx.op != OpId::BatchNorm) return;
+  if (!is_training) return;
   ctx.out.add(parameter_dtype(x.dtype), c);
   ctx.out.add(parameter_dtype(x.dtype), c);
 }
@@ -47,7 +58,7 @@ void infer_batch_norm_grad(InferCtx& ctx) {
   check_gradient(ctx);
   const TensorSpec& x = ctx.in[1];
   const Shape c = channels(ctx, x);
-  for (const std::size_t i : {2U, 3U, 4U}) check_parameter(ctx, x, i, c);
+  for (std::size_t i = 2; i < ctx.in.size(); ++i) check_parameter(ctx, x, i, c);
   ctx.out.add(x.dtype, x.shape);
   ctx.out.add(parameter_dtype(x.dtype), c);
   ctx.out.add(parameter_dtype(x.dtype), c);
@@ -209,9 +220,13 @@ const OpDef op_BatchNorm{.infer = infer_batch_norm, .grad = grad_batch_norm};
 const OpDef op_BatchNormGrad{
     .infer = infer_batch_norm_grad,
     .grad = [](GradCtx& g) { grad_of_norm_grad(g, true, true, epsilon_of(g)); },
+    .may_alias = Alias::kAnyIn,
 };
 const OpDef op_BatchNormInference{
     .infer = infer_batch_norm, .grad = grad_batch_norm_inference, .may_alias = Alias::kIn0};
+const OpDef op_BatchNormAct{.infer = infer_batch_norm, .may_alias = Alias::kAnyIn};
+const OpDef op_BatchNormActInference{.infer = infer_batch_norm, .may_alias = Alias::kAnyIn};
+const OpDef op_BatchNormActGrad{.infer = infer_batch_norm_grad, .may_alias = Alias::kAnyIn};
 const OpDef op_LayerNorm{
     .infer = infer_row_norm,
     .grad = [](GradCtx& g) { grad_row_norm(g, OpId::LayerNormGrad); },

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "ops/op_case.h"
 #include "ops/windows.h"
 
@@ -65,6 +67,21 @@ struct Conv {
   DataFormat format = DataFormat::kNhwc;
 };
 
+std::vector<HostTensor> reference_with_bias(const RefCall& call) {
+  auto made = reference(OpId::Conv2D, call);
+  const ConvShape s = conv_shape(call.in[0].shape, call.in[1].shape, call.attrs, false);
+  const ImageShape out = s.out_image();
+  for (std::size_t i = 0; i < made[0].values.size(); ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    const std::int64_t channel =
+        s.format == DataFormat::kNhwc ? at % out.c : at / (out.h * out.w) % out.c;
+    double& y = made[0].values[i];
+    y = activated(call.attrs[attr::Conv2DBias::activation],
+                  y + call.in[2].values[static_cast<std::size_t>(channel)]);
+  }
+  return made;
+}
+
 // A convolution and its two gradients.
 void add_three(std::vector<OpCase>& cases, const Conv& c, bool is_depthwise) {
   const Shape image = c.image.shape(c.format);
@@ -85,6 +102,16 @@ void add_three(std::vector<OpCase>& cases, const Conv& c, bool is_depthwise) {
     return Attrs{a[0], a[1], a[2], a[3], a[4], AttrValue(sizes)};
   };
   add(is_depthwise ? OpId::DepthwiseConv2D : OpId::Conv2D, image, c.filter, a);
+  if (!is_depthwise) {
+    for (const int activation : {0, 1, 2}) {
+      cases.push_back({.name = fmt::format("{}_{}", c.name, activation),
+                       .op = OpId::Conv2DBias,
+                       .in = {{image, -1, 1}, {c.filter, -1, 1}, {{s.out_c}, -2, 4}},
+                       .attrs = {a[0], a[1], a[2], a[3], a[4], activation},
+                       .ref = reference_with_bias,
+                       .tolerance = 8});
+    }
+  }
   add(is_depthwise ? OpId::DepthwiseConv2DBackpropInput : OpId::Conv2DBackpropInput, c.filter, out,
       with(image));
   add(is_depthwise ? OpId::DepthwiseConv2DBackpropFilter : OpId::Conv2DBackpropFilter, image, out,

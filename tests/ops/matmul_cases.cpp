@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "ops/op_case.h"
 
 namespace plimsoll::testing_ops {
@@ -43,6 +45,14 @@ std::vector<HostTensor> reference(const RefCall& c) {
   return {out};
 }
 
+std::vector<HostTensor> reference_with_bias(const RefCall& c) {
+  auto made = reference(c);
+  const std::size_t n = c.in[2].values.size();
+  for (std::size_t i = 0; i < made[0].values.size(); ++i)
+    made[0].values[i] = activated(c.attrs[2], made[0].values[i] + c.in[2].values[i % n]);
+  return made;
+}
+
 }  // namespace
 
 std::vector<OpCase> matmul_cases() {
@@ -79,6 +89,22 @@ std::vector<OpCase> matmul_cases() {
   add("nothing_to_add", {3, 0}, {0, 4}, false, false);
   add("no_rows", {0, 3}, {3, 4}, false, false);
   add("no_batch", {0, 2, 3}, {3, 4}, false, false);
+  for (const int activation : {0, 1, 2}) {
+    const auto add_bias = [&](const char* name, const Shape& a, const Shape& b, bool tb) {
+      cases.push_back({.name = fmt::format("{}_{}", name, activation),
+                       .op = OpId::MatMulBias,
+                       .in = {{a, -2, 2}, {b, -2, 2}, {{b.dim(b.rank() - (tb ? 2 : 1))}, -2, 4}},
+                       .attrs = {false, tb, activation},
+                       .ref = reference_with_bias,
+                       .tolerance = 32});
+    };
+    add_bias("small", {3, 4}, {4, 5}, false);
+    add_bias("odd", {61, 137}, {137, 243}, false);
+    add_bias("transposed", {129, 64}, {96, 64}, true);
+    add_bias("batch", {3, 50, 40}, {3, 40, 60}, false);
+    add_bias("nothing_to_add", {3, 0}, {0, 4}, false);
+    add_bias("no_rows", {0, 3}, {3, 4}, false);
+  }
   cases.push_back({.name = "integers",
                    .op = OpId::MatMul,
                    .in = {{{2, 3, 4}, -3, 3}, {{4, 5}, -3, 3}},

@@ -1,5 +1,7 @@
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "ops/op_case.h"
 
 namespace plimsoll::testing_ops {
@@ -94,6 +96,27 @@ std::vector<HostTensor> inference_ref(const RefCall& c) {
   return {y};
 }
 
+// The norm of the other ops, with something added and activated.
+std::vector<HostTensor> activated_ref(const RefCall& c, bool is_training) {
+  auto made = is_training ? norm_ref(c, true, true) : inference_ref(c);
+  const bool adds = c.in.size() > (is_training ? 3 : 5);
+  for (std::size_t i = 0; i < made[0].values.size(); ++i) {
+    double& y = made[0].values[i];
+    y = activated(c.attrs[1], y + (adds ? c.in.back().values[i] : 0));
+  }
+  return made;
+}
+// Inputs: dy, x, scale, mean, variance, offset.
+std::vector<HostTensor> activated_grad_ref(const RefCall& c) {
+  std::vector<HostTensor> in(c.in);
+  const std::vector<HostTensor> forward{in[1], in[2], in[5], in[3], in[4]};
+  const HostTensor y = inference_ref({forward, c.attrs})[0];
+  for (std::size_t i = 0; i < y.values.size(); ++i) {
+    if (activated(c.attrs[1], y.values[i]) != y.values[i]) in[0].values[i] = 0;
+  }
+  return norm_grad_ref({in, c.attrs}, true, true);
+}
+
 }  // namespace
 
 std::vector<OpCase> norm_cases() {
@@ -130,6 +153,28 @@ std::vector<OpCase> norm_cases() {
     add(
         OpId::BatchNormGrad, {dy, x, scale, {s.channels, 0.9, 1.1}, {s.channels, 1, 1.2}},
         [](const RefCall& c) { return norm_grad_ref(c, true, true); }, false);
+    for (const int activation : {0, 1, 2}) {
+      for (const bool adds : {false, true}) {
+        const auto add_activated = [&](OpId op, std::vector<Input> in, auto ref) {
+          if (adds) in.push_back({s.x, -3, 8});
+          cases.push_back({.name = fmt::format("{}_{}{}", s.name, activation, adds ? "_add" : ""),
+                           .op = op,
+                           .in = std::move(in),
+                           .attrs = {0.01, activation},
+                           .ref = ref,
+                           .tolerance = is_large ? 40.0 : 10.0});
+        };
+        add_activated(OpId::BatchNormAct, {x, scale, offset},
+                      [](const RefCall& c) { return activated_ref(c, true); });
+        add_activated(OpId::BatchNormActInference, {x, scale, offset, offset, {s.channels, 0.5, 2}},
+                      [](const RefCall& c) { return activated_ref(c, false); });
+        if (adds) continue;
+        add_activated(
+            OpId::BatchNormActGrad,
+            {dy, x, scale, {s.channels, 0.9, 1.1}, {s.channels, 0.1, 0.2}, {s.channels, -1, 4}},
+            activated_grad_ref);
+      }
+    }
     const Input row_scale{s.row, 0.5, 2}, row_offset{s.row};
     add(
         OpId::LayerNorm, {x, row_scale, row_offset},

@@ -167,6 +167,11 @@ HostTensor to_host(const Tensor& t) {
   return host;
 }
 
+double activated(const AttrValue& activation, double x) {
+  if (activation.as_int() == 0) return x;
+  return activation.as_int() == 1 ? std::max(x, 0.0) : std::clamp(x, 0.0, 6.0);
+}
+
 double tolerance_of(DType dtype) {
   switch (dtype) {
     case DType::kFloat64:

@@ -71,6 +71,9 @@ inline const std::vector<DType> kNumberTypes = {DType::kFloat32,  DType::kFloat6
                                                 DType::kBFloat16, DType::kInt8,    DType::kUInt8,
                                                 DType::kInt16,    DType::kInt32,   DType::kInt64};
 
+// An activation by its number (ops/activation_kind.h).
+double activated(const AttrValue& activation, double x);
+
 // The inputs of a case as the dtype under test sees them (already rounded to it).
 std::vector<HostTensor> make_inputs(const OpCase& op_case, DType dtype);
 Tensor to_device(const HostTensor& host);

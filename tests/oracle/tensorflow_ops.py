@@ -6,6 +6,8 @@ import tensorflow_math
 
 # Ops without a name in TensorFlow's own API: parts of gradients, which the gradients of the ops that emit them cover.
 INTERNAL = {"StridedSliceGrad", "MirrorPadGrad", "LinearRecurrence", "GatherGrad"} | tensorflow_math.INTERNAL
+# What passes make of several ops.
+INTERNAL |= {"BatchNormAct", "BatchNormActInference", "BatchNormActGrad", "MatMulBias", "Conv2DBias"}
 
 
 def _axes(attrs):

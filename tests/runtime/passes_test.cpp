@@ -129,8 +129,79 @@ TEST_F(PassesTest, EachPays) {
   EXPECT_LT(report_of(all, "cse").num_nodes, planned_with("none").num_steps);
   EXPECT_LT(report_of(all, "dce").num_nodes, report_of(all, "cse").num_nodes);
   EXPECT_LT(report_of(all, "fuse_elementwise").num_nodes, report_of(all, "recompute").num_nodes);
+  EXPECT_LT(report_of(all, "fuse_norm").num_nodes, report_of(all, "recompute").num_nodes);
   for (const char* name : {"recompute", "in_place"}) {
     EXPECT_LT(all.arena_bytes, planned_with(std::string("-") + name).arena_bytes) << name;
+  }
+}
+
+// Relu6 and shortcuts too; the moving averages read the statistics.
+TEST_F(PassesTest, NormsTakeAdditionsAndActivationsIn) {
+  Variable scale(wave({8}, 0.3)), offset(wave({8}, 0.9)), average(tf::zeros({8}));
+  const auto trained = [&](const char* passes) {
+    settings::set("passes", passes);
+    scale.assign(wave({8}, 0.3));
+    offset.assign(wave({8}, 0.9));
+    average.assign(tf::zeros({8}));
+    auto f = tf::function([&](const Tensor& x) {
+      GradientTape tape;
+      tape.watch(x);
+      const auto a = tf::nn::fused_batch_norm(x, scale, offset);
+      average.assign(average.value() * 0.9F + a.mean * 0.1F);
+      const Tensor h = tf::nn::relu6(a.y * 1.0F);
+      const Tensor b = tf::nn::relu6(tf::nn::fused_batch_norm(h * x, scale, offset).y);
+      const Tensor c = tf::nn::fused_batch_norm(b * b, scale, offset).y + x;
+      const Tensor d = tf::nn::relu(tf::nn::fused_batch_norm(c * b, scale, offset).y + c);
+      const Tensor loss = tf::reduce_sum(d * d);
+      const Tensor gradient = tape.gradient(loss, x);
+      return std::vector<Tensor>{loss, d, gradient};
+    });
+    std::vector<float> seen;
+    for (const Tensor& t : f(wave({3, 4, 5, 8}))) {
+      for (const float v : t.to_vector<float>()) seen.push_back(v);
+    }
+    for (const float v : average.value().to_vector<float>()) seen.push_back(v);
+    return seen;
+  };
+  EXPECT_EQ(trained("all"), trained("none"));
+  EXPECT_EQ(trained("fuse_norm"), trained("none"));
+}
+
+TEST_F(PassesTest, BiasAndActivationJoinTheProduct) {
+  Variable w(wave({3, 3, 3, 8})), b(wave({8}, 2)), dense(wave({8, 24})), c(wave({24}, 3));
+  const auto body = [&](const Tensor& x) {
+    const Tensor h = tf::nn::relu(tf::nn::bias_add(tf::nn::conv2d(x, w, {1}, "SAME"), b));
+    return tf::nn::relu6(tf::matmul(tf::reshape(h, {-1, 8}), dense) + c);
+  };
+  auto f = tf::function(body), g = tf::function(body);
+  const std::vector<TensorSpec> specs{{float32, {2, 16, 16, 3}}};
+  settings::set("passes", "none");
+  const auto plain = f(wave({2, 16, 16, 3})).to_vector<float>();
+  const int num_plain = f.plan(specs).num_steps;
+  settings::set("passes", "fuse_bias");
+  const auto fused = g(wave({2, 16, 16, 3})).to_vector<float>();
+  EXPECT_EQ(g.plan(specs).num_steps, num_plain - 4);
+  ASSERT_EQ(fused.size(), plain.size());
+  for (std::size_t i = 0; i < fused.size(); ++i) ASSERT_NEAR(fused[i], plain[i], 1e-6);
+}
+
+// A nan that an activation met on the way out would be lost without a trace.
+TEST_F(PassesTest, NotANumberIsNotActivatedAway) {
+  const float nan = std::nanf("");
+  for (const std::int64_t n : {2, 200}) {
+    std::vector<float> values(static_cast<std::size_t>(n * n), 1);
+    values[0] = nan;
+    const Tensor a = constant<float>(values, {n, n});
+    auto f = tf::function([n](const Tensor& x) {
+      return tf::nn::relu(tf::matmul(x, tf::ones({n, n})) + tf::ones({n}));
+    });
+    EXPECT_TRUE(std::isnan(f(a).to_vector<float>()[0])) << n;
+    auto g = tf::function([n](const Tensor& x) {
+      return tf::nn::relu6(
+          tf::nn::conv2d(tf::reshape(x, {1, n, n, 1}), tf::ones({1, 1, 1, 16}), {1}, "SAME") +
+          tf::ones({16}));
+    });
+    EXPECT_TRUE(std::isnan(g(a).to_vector<float>()[0])) << n;
   }
 }
 
@@ -160,6 +231,27 @@ TEST_F(PassesTest, EarlyUpdatesLetGradientsGo) {
   EXPECT_GE(f.plan({x}).arena_bytes, 8U << 20);
   settings::set("passes", "all");
   EXPECT_LE(f.plan({x}).arena_bytes, 3U << 20);
+}
+
+TEST_F(PassesTest, AnotherOrderNeedsLess) {
+  // Eight tensors of 1 MiB, all made before the first is reduced to one number.
+  auto f = tf::function([](const Tensor& x) {
+    std::vector<Tensor> wide;
+    for (int i = 0; i < 8; ++i)
+      wide.push_back(tf::matmul(x, x, {.transpose_b = true}) * (1.0F + static_cast<float>(i)));
+    Tensor sum = tf::reduce_max(wide[0]);
+    for (int i = 1; i < 8; ++i)
+      sum = sum + tf::reduce_max(tf::cumsum(wide[static_cast<std::size_t>(i)]));
+    return sum;
+  });
+  const TensorSpec x{float32, {512, 64}};
+  settings::set("passes", "-order");
+  const auto plain = f(wave({512, 64})).item<float>();
+  EXPECT_GE(f.plan({x}).arena_bytes, 8U << 20);
+  settings::set("passes", "all");
+  auto g = tf::function([&](const Tensor& y) { return f(y); });
+  EXPECT_LE(g.plan({x}).arena_bytes, 4U << 20);
+  EXPECT_EQ(g(wave({512, 64})).item<float>(), plain);
 }
 
 TEST_F(PassesTest, PlansMeetTheLowerBound) {

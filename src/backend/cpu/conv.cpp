@@ -1,8 +1,10 @@
 #include "backend/cpu/conv.h"
 
+#include "backend/cpu/bias_activation.h"
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/types.h"
+#include "base/check.h"
 
 namespace plimsoll::cpu {
 namespace {
@@ -79,13 +81,16 @@ ConvPass pass_of(OpId op) noexcept {
   }
 }
 
+// Clears `has_bias` if the engine adds it.
 template <class C>
-ConvEnginePtr<C> make_engine(const ConvShape& shape, ConvPass pass, ScratchBook& book) {
+ConvEnginePtr<C> make_engine(const ConvShape& shape, ConvPass pass, bool& has_bias,
+                             ScratchBook& book) {
   if constexpr (std::is_same_v<C, float>) {
     try {
       ScratchBook trial = book;
-      auto engine = make_onednn_conv(shape, pass, trial);
+      auto engine = make_onednn_conv(shape, pass, has_bias, trial);
       book = trial;
+      has_bias = false;
       return engine;
     } catch (const UnimplementedError&) {  // our own kernels take any shape
     }
@@ -107,6 +112,12 @@ struct ConvState final : KernelState {
     out_size = out.h * out.w * out.c;
     filter_size = shape.h.size * shape.w.size * shape.group_in() * shape.out_c;
     is_empty = in.n * image_size == 0 || out.n * out_size == 0;
+    if (call.op == OpId::Conv2DBias) {
+      PLIMSOLL_CHECK(!is_empty || out.n * out_size == 0, UnimplementedError,
+                     "Conv2DBias of an image without elements");
+      has_bias = true;
+      activation = static_cast<Activation>(call.attrs[attr::Conv2DBias::activation].as_int());
+    }
     if (is_empty) return;
     stages_images = kWidens || shape.format == DataFormat::kNchw;
     const auto c_bytes = static_cast<std::int64_t>(sizeof(C));
@@ -122,7 +133,7 @@ struct ConvState final : KernelState {
     first_engine_slot = book.num_slots();
     ConvShape part = shape;
     part.n = chunk;
-    engine = make_engine<C>(part, pass, book);
+    engine = make_engine<C>(part, pass, has_bias, book);
   }
 
   std::uint64_t nbytes() const noexcept override { return 128 << 10; }
@@ -135,6 +146,8 @@ struct ConvState final : KernelState {
   bool stages_images = false;
   int image_slot = -1, out_slot = -1, filter_slot = -1, sum_slot = -1, first_engine_slot = 0;
   ConvEnginePtr<C> engine;
+  bool has_bias = false;  // that the engine does not add
+  Activation activation = Activation::kNone;
 };
 
 // One call on its way through the chunks of its batch.
@@ -197,10 +210,18 @@ class ConvRun {
       if (pass() != ConvPass::kToInput) to_nhwc(image_at, in, s_.shape.format, image_c);
       if (pass() != ConvPass::kForward) to_nhwc(out_at, out, s_.shape.format, out_c);
     }
+    const C* bias = args_.in.size() > 2 ? args_.in[2].template as<const C>() : nullptr;
     const Status status =
-        s_.engine->run(image_c, filter, out_c,
+        s_.engine->run(image_c, filter, out_c, bias,
                        args_.scratch.subspan(static_cast<std::size_t>(s_.first_engine_slot)));
-    if (!status.ok() || !s_.stages_images) return status;
+    if (!status.ok()) return status;
+    const std::int64_t num_rows = out.n * out.h * out.w;
+    if (s_.has_bias) {
+      add_bias_and_activate(dtype_of<C>, out_c, num_rows, out.c, bias, s_.activation);
+    } else {
+      activate(dtype_of<C>, out_c, num_rows * out.c, s_.activation);
+    }
+    if (!s_.stages_images) return status;
     if (pass() == ConvPass::kForward) from_nhwc(out_c, out, s_.shape.format, out_at);
     if (pass() == ConvPass::kToInput) from_nhwc(image_c, in, s_.shape.format, image_at);
     return status;
@@ -245,6 +266,7 @@ constexpr KernelDef row(OpId op) {
 }
 const KernelDef kRows[] = {
     row(OpId::Conv2D),
+    {.op = OpId::Conv2DBias, .dtypes = kWideFloats, .prepare = prepare_conv, .run = run_conv},
     row(OpId::Conv2DBackpropInput),
     row(OpId::Conv2DBackpropFilter),
     row(OpId::DepthwiseConv2D),

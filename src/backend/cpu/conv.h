@@ -17,8 +17,9 @@ template <class C>
 class ConvEngine {
  public:
   virtual ~ConvEngine() = default;
-  // `scratch`: the slots that the maker booked, in order.
-  virtual Status run(C* image, C* filter, C* out,
+  // `scratch`: the slots that the maker booked, in order. `bias` is for engines that were made with
+  // one.
+  virtual Status run(C* image, C* filter, C* out, const C* bias,
                      std::span<const DeviceSpan> scratch) const noexcept = 0;
 };
 template <class C>
@@ -26,7 +27,8 @@ using ConvEnginePtr = std::unique_ptr<const ConvEngine<C>>;
 
 // oneDNN; repacks the filter into its own layout. throws: UnimplementedError if it has no fit
 // kernel.
-ConvEnginePtr<float> make_onednn_conv(const ConvShape& shape, ConvPass pass, ScratchBook& book);
+ConvEnginePtr<float> make_onednn_conv(const ConvShape& shape, ConvPass pass, bool has_bias,
+                                      ScratchBook& book);
 
 // Products of rows of the image with taps of the filter (gemm.h); any shape.
 template <class C>

@@ -10,7 +10,8 @@ class DepthwiseConv final : public ConvEngine<C> {
  public:
   DepthwiseConv(const ConvShape& shape, ConvPass pass) : s_(shape), pass_(pass) {}
 
-  Status run(C* image, C* filter, C* out, std::span<const DeviceSpan>) const noexcept override {
+  Status run(C* image, C* filter, C* out, const C*,
+             std::span<const DeviceSpan>) const noexcept override {
     switch (pass_) {
       case ConvPass::kForward:
         parallel_for(s_.n * s_.h.out, grain(s_.w.out), [&](std::int64_t begin, std::int64_t end) {

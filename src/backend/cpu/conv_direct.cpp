@@ -35,7 +35,7 @@ class DirectConv final : public ConvEngine<C> {
     book.book(part_bytes_ * static_cast<std::uint64_t>(parts_));
   }
 
-  Status run(C* image, C* filter, C* out,
+  Status run(C* image, C* filter, C* out, const C*,
              std::span<const DeviceSpan> scratch) const noexcept override {
     const std::int64_t num_rows = pass_ == ConvPass::kForward ? s_.n * s_.h.out
                                   : pass_ == ConvPass::kToInput

@@ -40,21 +40,24 @@ struct Descs {
 
 class OneDnnConv final : public ConvEngine<float> {
  public:
-  OneDnnConv(const ConvShape& shape, ConvPass pass, ScratchBook& book) : pass_(pass) {
+  OneDnnConv(const ConvShape& shape, ConvPass pass, bool has_bias, ScratchBook& book)
+      : pass_(pass), has_bias_(has_bias) {
     const Descs d(shape);
+    const memory::desc bias = has_bias ? onednn_desc({shape.out_c}, {1}) : memory::desc();
     const auto forward = [&] {
       return dnnl::convolution_forward::primitive_desc(
           onednn_engine(), prop_kind::forward_training, algorithm::convolution_direct, d.image,
-          d.packed, d.out, d.strides, d.dilations, d.pad_before, d.pad_after, onednn_attr());
+          d.packed, bias, d.out, d.strides, d.dilations, d.pad_before, d.pad_after, onednn_attr());
     };
     switch (pass) {
       case ConvPass::kForward: {
         auto desc = forward();
         skip_unfit(desc);
-        set_up(desc, desc.weights_desc(), d, book,
-               {{DNNL_ARG_SRC, d.image},
-                {DNNL_ARG_WEIGHTS, desc.weights_desc()},
-                {DNNL_ARG_DST, d.out}});
+        std::vector<OneDnnCall::Operand> operands{{DNNL_ARG_SRC, d.image},
+                                                  {DNNL_ARG_WEIGHTS, desc.weights_desc()},
+                                                  {DNNL_ARG_DST, d.out}};
+        if (has_bias) operands.push_back({DNNL_ARG_BIAS, bias});
+        set_up(desc, desc.weights_desc(), d, book, std::move(operands));
         break;
       }
       case ConvPass::kToInput: {
@@ -82,16 +85,20 @@ class OneDnnConv final : public ConvEngine<float> {
     }
   }
 
-  Status run(float* image, float* filter, float* out,
+  Status run(float* image, float* filter, float* out, const float* bias,
              std::span<const DeviceSpan> scratch) const noexcept override {
     void* pad = scratch[0].as<void>();
-    if (!repack_) return conv_->run({image, filter, out, pad});
+    const auto convolve = [&](void* weights) {
+      if (has_bias_) return conv_->run({image, weights, out, const_cast<float*>(bias), pad});
+      return conv_->run({image, weights, out, pad});
+    };
+    if (!repack_) return convolve(filter);
     void* packed = scratch[1].as<void>();
     if (pass_ != ConvPass::kToFilter) {
       const Status status = repack_->run({filter, packed, scratch[2].as<void>()});
-      return status.ok() ? conv_->run({image, packed, out, pad}) : status;
+      return status.ok() ? convolve(packed) : status;
     }
-    const Status status = conv_->run({image, packed, out, pad});
+    const Status status = convolve(packed);
     return status.ok() ? repack_->run({packed, filter, scratch[2].as<void>()}) : status;
   }
 
@@ -104,27 +111,22 @@ class OneDnnConv final : public ConvEngine<float> {
     conv_.emplace(dnnl::primitive(desc.get()), std::move(operands));
     if (packed == d.filter) return;
     const bool to_packed = pass_ != ConvPass::kToFilter;
-    const memory::desc& from = to_packed ? d.filter : packed;
-    const memory::desc& to = to_packed ? packed : d.filter;
-    const dnnl::reorder::primitive_desc reorder(onednn_engine(), from, onednn_engine(), to,
-                                                onednn_attr());
-    book.book(packed.get_size());
-    book.book(reorder.scratchpad_desc().get_size());
-    repack_.emplace(dnnl::reorder(reorder), std::vector<OneDnnCall::Operand>{
-                                                {DNNL_ARG_FROM, from},
-                                                {DNNL_ARG_TO, to},
-                                                {DNNL_ARG_SCRATCHPAD, reorder.scratchpad_desc()}});
+    repack_ =
+        to_packed ? onednn_reorder(d.filter, packed, book) : onednn_reorder(packed, d.filter, book);
   }
 
   ConvPass pass_;
+  bool has_bias_;
   std::optional<OneDnnCall> conv_, repack_;
 };
 
 }  // namespace
 
-ConvEnginePtr<float> make_onednn_conv(const ConvShape& shape, ConvPass pass, ScratchBook& book) {
-  return onednn_try(
-      [&]() -> ConvEnginePtr<float> { return std::make_unique<OneDnnConv>(shape, pass, book); });
+ConvEnginePtr<float> make_onednn_conv(const ConvShape& shape, ConvPass pass, bool has_bias,
+                                      ScratchBook& book) {
+  return onednn_try([&]() -> ConvEnginePtr<float> {
+    return std::make_unique<OneDnnConv>(shape, pass, has_bias, book);
+  });
 }
 
 }  // namespace plimsoll::cpu

@@ -3,6 +3,7 @@
 #include "backend/cpu/matmul.h"
 #include <limits>
 
+#include "backend/cpu/bias_activation.h"
 #include "backend/cpu/broadcast.h"
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/gemm.h"
@@ -212,7 +213,32 @@ Status run_integers(const RunArgs& args) noexcept {
   return {};
 }
 
+// The same with a bias and an activation behind it.
+template <Status (*kMultiply)(const RunArgs&) noexcept>
+Status run_with_bias(const RunArgs& args) noexcept {
+  const Status status = kMultiply(args);
+  if (!status.ok()) return status;
+  const TensorSpec& out = args.call.out[0];
+  const std::int64_t n = args.call.in[2].shape.dim(0);
+  add_bias_and_activate(out.dtype, args.out[0].as<void>(), n ? out.shape.num_elements() / n : 0, n,
+                        args.in[2].as<void>(), matmul_activation(args.attrs()));
+  return {};
+}
+
 const KernelDef kRows[] = {
+    {.op = OpId::MatMulBias,
+     .dtypes = kWideFloats,
+     .accepts = is_small,
+     .run = run_with_bias<run_small>},
+    {.op = OpId::MatMulBias,
+     .dtypes = {DType::kFloat32},
+     .accepts = onednn_matmul_accepts,
+     .prepare = onednn_matmul_prepare,
+     .run = onednn_matmul_run},
+    {.op = OpId::MatMulBias,
+     .dtypes = kWideFloats,
+     .prepare = prepare_blocked,
+     .run = run_with_bias<run_blocked>},
     {.op = OpId::MatMul, .dtypes = kFloats, .accepts = is_small, .run = run_small},
     {.op = OpId::MatMul,
      .dtypes = {DType::kFloat32},

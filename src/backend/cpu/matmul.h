@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backend/api/kernel.h"
+#include "ops/activation_kind.h"
 
 namespace plimsoll::cpu {
 
@@ -12,7 +13,12 @@ struct Matrices {
 };
 Matrices matrices_of(const KernelCall& call) noexcept;
 
-// float32 by oneDNN.
+// Of MatMulBias.
+inline Activation matmul_activation(const Attrs& attrs) noexcept {
+  return static_cast<Activation>(attrs[attr::MatMulBias::activation].as_int());
+}
+
+// float32 by oneDNN; MatMulBias too.
 bool onednn_matmul_accepts(const KernelCall& call) noexcept;
 KernelStatePtr onednn_matmul_prepare(const KernelCall& call, ScratchBook& book);
 Status onednn_matmul_run(const RunArgs& args) noexcept;

@@ -73,20 +73,44 @@ KernelStatePtr prepare_factor(const KernelCall& call, ScratchBook& scratch) {
   return nullptr;
 }
 
+// Whether the op has an activation in it; those have it as the last attribute.
+bool is_activated(OpId op) noexcept {
+  return op == OpId::BatchNormAct || op == OpId::BatchNormActInference ||
+         op == OpId::BatchNormActGrad;
+}
+std::size_t activation_index(const RunArgs& args) noexcept {
+  return is_activated(args.call.op)
+             ? static_cast<std::size_t>(args.attrs()[attr::BatchNormAct::activation].as_int())
+             : static_cast<std::size_t>(Activation::kNone);
+}
+
+// What x - mean is multiplied with.
 template <class C>
-void scale_rows(const RunArgs& args, const C* mean, const C* variance, C* factor) noexcept {
-  const TensorSpec& x = args.call.in[0];
-  const Rows rows = channel_rows(x.shape);
-  const double epsilon = args.attrs()[attr::BatchNorm::epsilon].as_float();
-  const C* scale = args.in[1].as<const C>();
-  for (std::int64_t i = 0; i < rows.n; ++i) {
+void channel_factors(const C* scale, const C* variance, double epsilon, std::int64_t n,
+                     C* factor) noexcept {
+  for (std::int64_t i = 0; i < n; ++i) {
     factor[i] = static_cast<C>(static_cast<double>(scale[i]) /
                                std::sqrt(static_cast<double>(variance[i]) + epsilon));
   }
-  const ColumnArgs all{
-      args.in[0].as<void>(), nullptr, mean, args.out[0].as<void>(), nullptr, rows.n, factor,
-      args.in[2].as<void>(), nullptr};
-  const ColumnFn run = norm_kernels_of(x.dtype).scale;
+}
+
+// `num_parameters`: of the inputs behind x.
+template <class C>
+void scale_rows(const RunArgs& args, const C* mean, const C* variance, std::size_t num_parameters,
+                C* factor) noexcept {
+  const TensorSpec& x = args.call.in[0];
+  const Rows rows = channel_rows(x.shape);
+  const double epsilon = args.attrs()[attr::BatchNorm::epsilon].as_float();
+  channel_factors(args.in[1].as<const C>(), variance, epsilon, rows.n, factor);
+  ColumnArgs all{};
+  all.x = args.in[0].as<void>();
+  all.mean = mean;
+  all.out = args.out[0].as<void>();
+  all.c = rows.n;
+  all.a = factor;
+  all.b = args.in[2].as<void>();
+  if (args.in.size() > num_parameters + 1) all.added = args.in.back().as<void>();
+  const ColumnFn run = norm_kernels_of(x.dtype).scale[activation_index(args)];
   parallel_for(rows.num, rows.grain(),
                [&](std::int64_t begin, std::int64_t end) { run(all, begin, end); });
 }
@@ -119,7 +143,7 @@ Status run_batch_norm(const RunArgs& args) noexcept {
             static_cast<C>(d + (rows.num ? static_cast<double>(static_cast<C>(first[i])) : 0.0));
         variance[i] = static_cast<C>(std::max(sums[rows.n + i] / count - d * d, 0.0));
       }
-      scale_rows<C>(args, mean, variance, args.scratch[1].as<C>());
+      scale_rows<C>(args, mean, variance, 2, args.scratch[1].as<C>());
     }
   });
   return {};
@@ -128,7 +152,7 @@ Status run_batch_norm(const RunArgs& args) noexcept {
 Status run_batch_norm_inference(const RunArgs& args) noexcept {
   visit_parameters(args.call.in[1].dtype, [&](auto zero) {
     using C = decltype(zero);
-    scale_rows<C>(args, args.in[3].as<const C>(), args.in[4].as<const C>(),
+    scale_rows<C>(args, args.in[3].as<const C>(), args.in[4].as<const C>(), 4,
                   args.scratch[0].as<C>());
   });
   return {};
@@ -145,31 +169,34 @@ void batch_norm_grad(const RunArgs& args) noexcept {
   all.mean = args.in[3].as<void>();
   all.out = args.out[0].as<void>();
   all.c = rows.n;
+  const double epsilon = args.attrs()[attr::BatchNormGrad::epsilon].as_float();
+  C* a = args.scratch[1].as<C>();
+  C* b = args.scratch[2].as<C>();
+  C* d = args.scratch[3].as<C>();
+  channel_factors(args.in[2].as<const C>(), args.in[4].as<const C>(), epsilon, rows.n, a);
+  all.a = a;
+  if (is_activated(args.call.op)) all.offset = args.in[5].as<void>();
+  const std::size_t activation = activation_index(args);
   const double* sums =
       rows.sum(args.scratch[0], [&](std::int64_t begin, std::int64_t end, double* own) {
         ColumnArgs part = all;
         part.sums = own;
-        kernels.grad_sums(part, begin, end);
+        kernels.grad_sums[activation](part, begin, end);
       });
-  const double epsilon = args.attrs()[attr::BatchNormGrad::epsilon].as_float();
   const auto count = static_cast<double>(std::max<std::int64_t>(rows.num, 1));
-  C* a = args.scratch[1].as<C>();
-  C* b = args.scratch[2].as<C>();
-  C* d = args.scratch[3].as<C>();
   for (std::int64_t i = 0; i < rows.n; ++i) {
     const double r = 1 / std::sqrt(static_cast<double>(args.in[4].as<const C>()[i]) + epsilon);
     const double by_x = sums[rows.n + i];
-    a[i] = static_cast<C>(static_cast<double>(args.in[2].as<const C>()[i]) * r);
     b[i] = static_cast<C>(sums[i] / count);
     d[i] = static_cast<C>(by_x * r * r / count);
     args.out[1].as<C>()[i] = static_cast<C>(by_x * r);
   }
   copy_sums<C>(sums, args.out[2], rows.n);
-  all.a = a;
   all.b = b;
   all.d = d;
-  parallel_for(rows.num, rows.grain(),
-               [&](std::int64_t begin, std::int64_t end) { kernels.grad(all, begin, end); });
+  parallel_for(rows.num, rows.grain(), [&](std::int64_t begin, std::int64_t end) {
+    kernels.grad[activation](all, begin, end);
+  });
 }
 Status run_batch_norm_grad(const RunArgs& args) noexcept {
   visit_parameters(args.call.in[2].dtype,
@@ -232,6 +259,18 @@ const KernelDef kRows[] = {
      .run = run_batch_norm},
     {.op = OpId::BatchNormGrad,
      .dtypes = kFloats,
+     .prepare = prepare_batch_norm,
+     .run = run_batch_norm_grad},
+    {.op = OpId::BatchNormAct,
+     .dtypes = kWideFloats,
+     .prepare = prepare_batch_norm,
+     .run = run_batch_norm},
+    {.op = OpId::BatchNormActInference,
+     .dtypes = kWideFloats,
+     .prepare = prepare_factor,
+     .run = run_batch_norm_inference},
+    {.op = OpId::BatchNormActGrad,
+     .dtypes = kWideFloats,
      .prepare = prepare_batch_norm,
      .run = run_batch_norm_grad},
     {.op = OpId::BatchNormInference,

@@ -12,6 +12,7 @@
 #include <hwy/highway.h>
 #include "backend/cpu/hwy_targets.h"
 
+#include "backend/cpu/activate.h"
 #include "backend/cpu/row_tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -153,7 +154,23 @@ void run_sums(const ColumnArgs& args, std::int64_t first, std::int64_t last) {
         }
       });
 }
-template <class T>
+// A gradient on its way back through the activation of (x - mean) a + offset.
+template <class C, class A>
+struct Gate {
+  const C* a;
+  const C* offset;
+
+  Gate(const ColumnArgs& args, std::int64_t i)
+      : a(static_cast<const C*>(args.a) + i), offset(static_cast<const C*>(args.offset) + i) {}
+  HWY_INLINE C operator()(C dy, C centred, std::int64_t k) const {
+    if constexpr (std::is_same_v<A, NoActivation>) {
+      return dy;
+    } else {
+      return A::gate(dy, centred * a[k] + offset[k]);
+    }
+  }
+};
+template <class T, class A>
 void run_grad_sums(const ColumnArgs& args, std::int64_t first, std::int64_t last) {
   using C = compute_t<T>;
   alignas(64) C tile[kRowTile], dy_tile[kRowTile];
@@ -161,11 +178,14 @@ void run_grad_sums(const ColumnArgs& args, std::int64_t first, std::int64_t last
                  [&](std::int64_t at, std::int64_t i, std::int64_t count, C* a, C* b) {
                    const C* x = read_tile(static_cast<const T*>(args.x) + at, tile, count);
                    const C* dy = read_tile(static_cast<const T*>(args.dy) + at, dy_tile, count);
+                   const Gate<C, A> gate(args, i);
                    const C* mean = static_cast<const C*>(args.mean) + i;
 #pragma GCC ivdep
                    for (std::int64_t k = 0; k < count; ++k) {
-                     a[k] += dy[k];
-                     b[k] += dy[k] * (x[k] - mean[k]);
+                     const C centred = x[k] - mean[k];
+                     const C d = gate(dy[k], centred, k);
+                     a[k] += d;
+                     b[k] += d * centred;
                    }
                  });
 }
@@ -173,53 +193,69 @@ void run_grad_sums(const ColumnArgs& args, std::int64_t first, std::int64_t last
 template <class T, class F>
 void map_columns(const ColumnArgs& args, std::int64_t first, std::int64_t last, F&& f) {
   using C = compute_t<T>;
-  alignas(64) C tile[kRowTile], dy_tile[kRowTile];
+  alignas(64) C tile[kRowTile], other_tile[kRowTile];
+  const T* others = static_cast<const T*>(args.dy ? args.dy : args.added);
   for (std::int64_t row = first; row < last; ++row) {
     for_tiles(args.c, [&](std::int64_t i, std::int64_t count) {
       const std::int64_t at = row * args.c + i;
       const C* x = read_tile(static_cast<const T*>(args.x) + at, tile, count);
-      const C* dy =
-          args.dy ? read_tile(static_cast<const T*>(args.dy) + at, dy_tile, count) : nullptr;
+      const C* other = others ? read_tile(others + at, other_tile, count) : nullptr;
       T* out = static_cast<T*>(args.out) + at;
       if constexpr (std::is_same_v<T, C>) {
-        f(i, count, x, dy, out);
+        f(i, count, x, other, out);
       } else {
-        f(i, count, x, dy, tile);
+        f(i, count, x, other, tile);
         write_tile(tile, out, count);
       }
     });
   }
 }
-template <class T>
+template <class T, class A>
 void run_scale(const ColumnArgs& args, std::int64_t first, std::int64_t last) {
   using C = compute_t<T>;
   map_columns<T>(args, first, last,
-                 [&](std::int64_t i, std::int64_t count, const C* x, const C*, C* out) {
+                 [&](std::int64_t i, std::int64_t count, const C* x, const C* added, C* out) {
                    const C* mean = static_cast<const C*>(args.mean) + i;
                    const C* a = static_cast<const C*>(args.a) + i;
                    const C* b = static_cast<const C*>(args.b) + i;
+                   if (added) {
 #pragma GCC ivdep
-                   for (std::int64_t k = 0; k < count; ++k) out[k] = (x[k] - mean[k]) * a[k] + b[k];
+                     for (std::int64_t k = 0; k < count; ++k)
+                       out[k] = A::activate((x[k] - mean[k]) * a[k] + b[k] + added[k]);
+                   } else {
+#pragma GCC ivdep
+                     for (std::int64_t k = 0; k < count; ++k)
+                       out[k] = A::activate((x[k] - mean[k]) * a[k] + b[k]);
+                   }
                  });
 }
-template <class T>
+template <class T, class A>
 void run_grad(const ColumnArgs& args, std::int64_t first, std::int64_t last) {
   using C = compute_t<T>;
   map_columns<T>(args, first, last,
                  [&](std::int64_t i, std::int64_t count, const C* x, const C* dy, C* out) {
+                   const Gate<C, A> gate(args, i);
                    const C* mean = static_cast<const C*>(args.mean) + i;
                    const C* a = static_cast<const C*>(args.a) + i;
                    const C* b = static_cast<const C*>(args.b) + i;
                    const C* d = static_cast<const C*>(args.d) + i;
 #pragma GCC ivdep
-                   for (std::int64_t k = 0; k < count; ++k)
-                     out[k] = (dy[k] - b[k] - (x[k] - mean[k]) * d[k]) * a[k];
+                   for (std::int64_t k = 0; k < count; ++k) {
+                     const C centred = x[k] - mean[k];
+                     out[k] = (gate(dy[k], centred, k) - b[k] - centred * d[k]) * a[k];
+                   }
                  });
 }
 
 template <class T>
 constexpr NormKernels kernels_for() {
-  return {run_row<T>, run_row_grad<T>, run_sums<T>, run_grad_sums<T>, run_scale<T>, run_grad<T>};
+  return {run_row<T>,
+          run_row_grad<T>,
+          run_sums<T>,
+          {run_grad_sums<T, NoActivation>, run_grad_sums<T, ReluActivation>,
+           run_grad_sums<T, Relu6Activation>},
+          {run_scale<T, NoActivation>, run_scale<T, ReluActivation>, run_scale<T, Relu6Activation>},
+          {run_grad<T, NoActivation>, run_grad<T, ReluActivation>, run_grad<T, Relu6Activation>}};
 }
 const NormKernels* make_norm_kernels() {
   static constexpr NormKernels kKernels[] = {kernels_for<float>(), kernels_for<double>(),

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "ops/activation_kind.h"
 #include "plimsoll/dtype.h"
 
 namespace plimsoll::cpu {
@@ -33,15 +34,19 @@ struct ColumnArgs {
   const void* a;  // factors per channel, see the functions
   const void* b;
   const void* d;
+  const void* added;   // like x, or null
+  const void* offset;  // of gradients through an activation: what was activated is
+                       // (x - mean) a + offset
 };
 using ColumnFn = void (*)(const ColumnArgs&, std::int64_t first, std::int64_t last);
 
 struct NormKernels {
   RowNormFn row, row_grad;
-  ColumnFn sums;       // a += x - mean, b += (x - mean)^2
-  ColumnFn grad_sums;  // a += dy, b += dy (x - mean)
-  ColumnFn scale;      // out = (x - mean) a + b
-  ColumnFn grad;       // out = (dy - b - (x - mean) d) a
+  ColumnFn sums;  // a += x - mean, b += (x - mean)^2
+  // By Activation, which dy has come through on its way back.
+  ColumnFn grad_sums[kNumActivations];  // a += dy, b += dy (x - mean)
+  ColumnFn scale[kNumActivations];      // out = activate((x - mean) a + b + added)
+  ColumnFn grad[kNumActivations];       // out = (dy - b - (x - mean) d) a
 };
 const NormKernels& norm_kernels_of(DType dtype) noexcept;  // pre: a floating type
 

@@ -111,4 +111,15 @@ Status OneDnnCall::run(std::initializer_list<void*> data) const noexcept {
   return {ErrorCode::kInternal, "oneDNN failed with status {}", static_cast<int>(status)};
 }
 
+OneDnnCall onednn_reorder(const dnnl::memory::desc& from, const dnnl::memory::desc& to,
+                          ScratchBook& book) {
+  const dnnl::reorder::primitive_desc desc(onednn_engine(), from, onednn_engine(), to,
+                                           onednn_attr());
+  book.book(std::max(from.get_size(), to.get_size()));
+  book.book(desc.scratchpad_desc().get_size());
+  return {
+      dnnl::reorder(desc),
+      {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()}}};
+}
+
 }  // namespace plimsoll::cpu

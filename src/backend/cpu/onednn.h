@@ -67,6 +67,11 @@ class OneDnnCall {
   std::uint64_t id_;                         // of this object, never used again
 };
 
+// Between a layout of ours and one that oneDNN likes; books scratch for the latter, then for the
+// call itself. Run with {from, to, scratch of the call}.
+OneDnnCall onednn_reorder(const dnnl::memory::desc& from, const dnnl::memory::desc& to,
+                          ScratchBook& book);
+
 // Bytes that a primitive is counted with in the kernel cache: its code and descriptors, which
 // oneDNN does not tell.
 inline constexpr std::uint64_t kPrimitiveBytes = 64 << 10;

@@ -59,6 +59,7 @@ void visit_dtype(DType dtype, F&& f) {
 
 inline constexpr DTypeSet kFloats{DType::kFloat32, DType::kFloat64, DType::kFloat16,
                                   DType::kBFloat16};
+inline constexpr DTypeSet kWideFloats{DType::kFloat32, DType::kFloat64};
 inline constexpr DTypeSet kNumbers{DType::kFloat32,  DType::kFloat64, DType::kFloat16,
                                    DType::kBFloat16, DType::kInt8,    DType::kUInt8,
                                    DType::kInt16,    DType::kInt32,   DType::kInt64};
