@@ -62,6 +62,7 @@ PUBLIC = {
     "ops/": "runtime",
     "variable.h": "runtime",
     "function.h": "runtime",
+    "control_flow.h": "runtime",
     "memory_plan.h": "runtime",
     "gradient_tape.h": "runtime",
     "config.h": "runtime",

@@ -104,6 +104,18 @@ std::vector<Tensor> call_body(F& f, std::span<const Tensor> in) {
   }
 }
 
+// A callable of tensors, or of a std::span<const Tensor>, as a function of a list.
+template <class F>
+Function::Body as_body(F f) {
+  return [f = std::move(f)](std::span<const Tensor> in) mutable -> std::vector<Tensor> {
+    if constexpr (std::is_invocable_v<F&, std::span<const Tensor>>) {
+      return to_list(f(in));
+    } else {
+      return call_body<0>(f, in);
+    }
+  };
+}
+
 }  // namespace internal
 
 // A Function with the call operator of the callable it was made of.
@@ -111,15 +123,7 @@ template <class F>
 class TypedFunction : public Function {
  public:
   TypedFunction(F f, FunctionOptions options)
-      : Function(
-            [f = std::move(f)](std::span<const Tensor> in) mutable -> std::vector<Tensor> {
-              if constexpr (std::is_invocable_v<F&, std::span<const Tensor>>) {
-                return internal::to_list(f(in));
-              } else {
-                return internal::call_body<0>(f, in);
-              }
-            },
-            std::move(options)) {}
+      : Function(internal::as_body(std::move(f)), std::move(options)) {}
 
   using Function::operator();
   template <class... T>

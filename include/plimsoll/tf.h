@@ -3,6 +3,7 @@
 
 #include "plimsoll/bytes.h"
 #include "plimsoll/config.h"
+#include "plimsoll/control_flow.h"
 #include "plimsoll/debugging.h"
 #include "plimsoll/device.h"
 #include "plimsoll/dtype.h"

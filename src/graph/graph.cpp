@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/check.h"
+#include "graph/control.h"
 #include "tensor/tensor_impl.h"
 
 namespace plimsoll::graph {
@@ -20,6 +23,8 @@ const char* kind_word(NodeKind kind) noexcept {
       return "random_state";
     case NodeKind::kOp:
       return "op";
+    case NodeKind::kControl:
+      return "control";
     case NodeKind::kAssign:
       return "assign";
   }
@@ -30,6 +35,8 @@ std::string title(const Graph& g, const Node& node) {
   switch (node.kind) {
     case NodeKind::kOp:
       return std::string(op_name(node.op));
+    case NodeKind::kControl:
+      return std::string(control_name(*node.control));
     case NodeKind::kVariable:
     case NodeKind::kAssign:
       return fmt::format("{} '{}'", kind_word(node.kind), g.variables[at(node.slot)].name);
@@ -55,6 +62,27 @@ std::string program_text(const FusedProgram& program) {
   }
   for (const int k : program.outputs) text += fmt::format(" ->t{}", k);
   return text + " }";
+}
+
+// Nodes and edges; the bodies of a control node are boxes of their own.
+std::string dot_of(const Graph& g, const std::string& prefix) {
+  std::string text;
+  const std::vector<int> made_by = g.producers();
+  for (std::size_t n = 0; n < g.nodes.size(); ++n) {
+    const Node& node = g.nodes[n];
+    text += fmt::format("  {}{} [label=\"{}{}{}\"];\n", prefix, n, title(g, node),
+                        node.scope.empty() ? "" : "\\n", node.scope);
+    for (const ValueId v : node.in)
+      text += fmt::format("  {0}{1} -> {0}{2} [label=\"{3}\"];\n", prefix, made_by[at(v)], n,
+                          spec_text(g.spec(v)));
+    if (!node.control) continue;
+    for (std::size_t b = 0; b < node.control->bodies.size(); ++b) {
+      const std::string inner = fmt::format("{}{}_{}_", prefix, n, b);
+      text += fmt::format("  subgraph cluster_{} {{ label=\"{} {}\";\n{}  }}\n", inner,
+                          title(g, node), n, dot_of(node.control->bodies[b].graph, inner));
+    }
+  }
+  return text;
 }
 
 }  // namespace
@@ -125,6 +153,10 @@ std::string Graph::validate() const {
     if (node.kind == NodeKind::kAssign && !(spec(node.in[0]) == variables[at(node.slot)].spec))
       return fmt::format("node {} assigns {} to a variable of {}", n, spec_text(spec(node.in[0])),
                          spec_text(variables[at(node.slot)].spec));
+    if (node.control) {
+      const std::string problem = validate_control(*this, node);
+      if (!problem.empty()) return fmt::format("node {}: {}", n, problem);
+    }
   }
   for (const ValueId v : outputs) {
     if (v != kNoValue && !is_made[at(v)]) return fmt::format("output value {} is never made", v);
@@ -154,6 +186,7 @@ std::string Graph::to_text() const {
     if (node.is_backward) text += " backward";
     if (node.is_recomputed) text += " recomputed";
     text += "\n";
+    if (node.control) text += control_text(*node.control, "         | ");
   }
   text += "returns";
   for (const ValueId v : outputs) text += v == kNoValue ? " none" : fmt::format(" %{}", v);
@@ -161,19 +194,30 @@ std::string Graph::to_text() const {
 }
 
 std::string Graph::to_dot() const {
-  std::string text = "digraph plimsoll {\n  node [shape=box, fontname=monospace];\n";
-  const std::vector<int> made_by = producers();
-  for (std::size_t n = 0; n < nodes.size(); ++n) {
-    text += fmt::format("  n{} [label=\"{}{}{}\"];\n", n, title(*this, nodes[n]),
-                        nodes[n].scope.empty() ? "" : "\\n", nodes[n].scope);
-    for (const ValueId v : nodes[n].in)
-      text += fmt::format("  n{} -> n{} [label=\"{}\"];\n", made_by[at(v)], n, spec_text(spec(v)));
-  }
-  return text + "}\n";
+  return "digraph plimsoll {\n  node [shape=box, fontname=monospace];\n" + dot_of(*this, "n") +
+         "}\n";
 }
 
 bool has_side_effects(const Node& node) noexcept {
-  return node.kind == NodeKind::kAssign || node.kind == NodeKind::kInput;
+  if (node.kind == NodeKind::kAssign || node.kind == NodeKind::kInput) return true;
+  return node.control && std::ranges::any_of(node.control->bodies, [](const Control::Body& body) {
+           return std::ranges::any_of(body.graph.nodes, [](const Node& inner) {
+             return inner.kind != NodeKind::kInput && has_side_effects(inner);
+           });
+         });
+}
+
+bool can_fail(const Graph& g, const Node& node) noexcept {
+  if (node.control) {
+    return std::ranges::any_of(node.control->bodies, [](const Control::Body& body) {
+      return std::ranges::any_of(body.graph.nodes,
+                                 [&](const Node& inner) { return can_fail(body.graph, inner); });
+    });
+  }
+  if (node.kind != NodeKind::kOp) return false;
+  const Fails fails = op_def(node.op).fails;
+  return fails == Fails::kAlways ||
+         (fails == Fails::kIntegers && !is_floating(g.spec(node.in[0]).dtype));
 }
 
 }  // namespace plimsoll::graph

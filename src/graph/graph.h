@@ -31,8 +31,11 @@ enum class NodeKind : std::uint8_t {
   kVariable,     // variable `slot`, as it is when the run starts
   kRandomState,  // a place in a stream of random numbers, a new one in every run
   kOp,
-  kAssign,  // variable `slot` becomes in[0]
+  kControl,  // a branch or a loop: graph/control.h
+  kAssign,   // variable `slot` becomes in[0]
 };
+
+struct Control;
 
 struct Node {
   NodeKind kind = NodeKind::kOp;
@@ -44,6 +47,7 @@ struct Node {
   bool is_backward = false;                     // made by a gradient
   bool is_recomputed = false;                   // a second copy, so that the first need not be kept
   std::shared_ptr<const FusedProgram> program;  // of OpId::Fused
+  std::shared_ptr<const Control> control;       // of NodeKind::kControl
 };
 
 struct Value {
@@ -96,6 +100,8 @@ struct Graph {
   std::string to_dot() const;
 };
 
+// Both look into the bodies of branches and loops, too.
 bool has_side_effects(const Node& node) noexcept;
+bool can_fail(const Graph& graph, const Node& node) noexcept;  // for its values, in a run
 
 }  // namespace plimsoll::graph

@@ -10,12 +10,6 @@ namespace {
 bool is_view(const Node& node) noexcept {
   return node.kind == NodeKind::kOp && op_def(node.op).is_view;
 }
-bool can_fail(const Graph& g, const Node& node) noexcept {
-  if (node.kind != NodeKind::kOp) return false;
-  const Fails fails = op_def(node.op).fails;
-  return fails == Fails::kAlways ||
-         (fails == Fails::kIntegers && !is_floating(g.spec(node.in[0]).dtype));
-}
 
 // The value whose memory a value is, seen through views.
 std::vector<ValueId> view_roots(const Graph& g) {
@@ -47,13 +41,17 @@ bool may_overwrite(const Graph& g, const Node& node, std::size_t j, std::size_t 
 
 class Mapper {
  public:
-  Mapper(const Graph& graph, bool in_place) : g_(graph), in_place_(in_place) {}
+  Mapper(const Graph& graph, bool in_place, std::span<const Overwritable> states)
+      : g_(graph), in_place_(in_place), states_(states) {}
 
   StorageMap run() {
     make_storages();
     find_lifetimes();
     write_variables();
-    if (in_place_) overwrite_inputs();
+    if (in_place_) {
+      for (const Overwritable& state : states_) overwrite_state(state);
+      overwrite_inputs();
+    }
     return finish();
   }
 
@@ -152,6 +150,19 @@ class Mapper {
     return true;
   }
 
+  void overwrite_state(const Overwritable& state) {
+    const int in = storage_of(g_.inputs[at(state.input)]);
+    const int out = storage_of(g_.outputs[at(state.output)]);
+    if (storage(out).place != Place::kOutput || storage(in).place != Place::kInput) return;
+    int num_uses = 0;  // as results: each needs memory of its own
+    for (const ValueId v : g_.outputs) num_uses += storage_of(v) == in || storage_of(v) == out;
+    if (num_uses != 1 || !is_free_at(in, storage(out).first, out)) return;
+    merged_[at(out)] = in;
+    storage(in).place = Place::kOutput;
+    storage(in).slot = storage(out).slot;
+    storage(in).last = storage(out).last;
+  }
+
   void overwrite_inputs() {
     for (int n = 0; n < static_cast<int>(g_.nodes.size()); ++n) {
       const Node& node = g_.nodes[at(n)];
@@ -199,6 +210,7 @@ class Mapper {
 
   const Graph& g_;
   const bool in_place_;
+  const std::span<const Overwritable> states_;
   StorageMap map_;
   std::vector<int> merged_;    // into which storage; -1: none
   std::vector<int> is_taken_;  // by storage: the last node that wrote a result over it
@@ -286,8 +298,8 @@ void settle_assigns(Graph& g) {
   place_assigns(g, std::move(assigns));
 }
 
-StorageMap map_storage(const Graph& graph, bool in_place) {
-  return Mapper(graph, in_place).run();
+StorageMap map_storage(const Graph& graph, bool in_place, std::span<const Overwritable> states) {
+  return Mapper(graph, in_place, states).run();
 }
 
 std::vector<std::uint64_t> live_bytes(const Graph& graph, const StorageMap& map) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "graph/graph.h"
@@ -44,8 +45,15 @@ struct StorageMap {
 // own memory, or that of another assign, become copies.
 void settle_assigns(Graph& graph);
 
-// pre: settle_assigns was called. `in_place`: let results overwrite inputs that nobody reads later.
-StorageMap map_storage(const Graph& graph, bool in_place);
+// An input of the graph that output `output` may be written over: the state of a loop.
+struct Overwritable {
+  int input = 0, output = 0;
+};
+
+// pre: settle_assigns was called. `in_place`: let results overwrite what nobody reads later. An
+// input that is overwritten is in the block of its output.
+StorageMap map_storage(const Graph& graph, bool in_place,
+                       std::span<const Overwritable> states = {});
 
 // The bytes that are alive in the arena at each step, without scratch.
 std::vector<std::uint64_t> live_bytes(const Graph& graph, const StorageMap& map);

@@ -12,9 +12,10 @@
 #include "base/hash.h"
 #include "base/nearest.h"
 #include "graph/passes.h"
-#include "memory/rounding.h"
 #include "plimsoll/planner.h"
 #include "plimsoll/settings.h"
+#include "runtime/control_step.h"
+#include "runtime/describe_plan.h"
 #include "runtime/fold.h"
 #include "runtime/variable_state.h"
 
@@ -29,11 +30,6 @@ using graph::Place;
 
 constexpr std::int64_t kAlignment = 64;
 constexpr double kPlannerSeconds = 0.5;  // for the search, when heuristics miss the bound
-
-// As budgets count it.
-std::uint64_t booked_bytes(std::uint64_t nbytes) noexcept {
-  return memory::round_up(nbytes, memory::kGrain);
-}
 
 std::string near_hint(std::string_view word, std::span<const std::string_view> known) {
   const std::string_view near = nearest(word, known);
@@ -143,9 +139,10 @@ void leaves_first(Graph& g) {
   });
 }
 
-void run_passes(Graph& g, Device& device, const PassChoice& choice, Dump& dump, MemoryPlan& plan) {
+// Over the graph, then over the bodies of its branches and loops, which are not dumped alone.
+void run_passes(Graph& g, Device& device, const PassChoice& choice, Dump* dump, MemoryPlan& plan) {
   const graph::PassContext context{&device.kernels()};
-  dump.write(g, "traced");
+  if (dump) dump->write(g, "traced");
   leaves_first(g);
   std::uint64_t peak = graph::live_peak(g);
   const auto run = [&](std::string_view name, auto&& pass) {
@@ -159,7 +156,7 @@ void run_passes(Graph& g, Device& device, const PassChoice& choice, Dump& dump, 
     plan.passes.push_back(
         {std::string(name), static_cast<int>(g.nodes.size()), peak, after, seconds.count()});
     peak = after;
-    dump.write(g, name);
+    if (dump) dump->write(g, name);
   };
   for (const graph::Pass& pass : graph::all_passes()) {
     run(pass.name, [&] { pass.run(g, context); });
@@ -169,11 +166,21 @@ void run_passes(Graph& g, Device& device, const PassChoice& choice, Dump& dump, 
       leaves_first(g);
     });
   }
+  for (Node& node : g.nodes) {
+    if (!node.control) continue;
+    auto control = std::make_shared<graph::Control>(*node.control);
+    for (graph::Control::Body& body : control->bodies) {
+      MemoryPlan of_body;
+      run_passes(body.graph, device, choice, nullptr, of_body);
+    }
+    node.control = std::move(control);
+  }
 }
 
-void make_steps(CompiledGraph& c) {
+void make_steps(CompiledGraph& c, bool in_place) {
   const Graph& g = c.graph;
   Preparer preparer(c.device->kernels());
+  std::size_t num_bodies = 0;
   for (int n = 0; n < static_cast<int>(g.nodes.size()); ++n) {
     const Node& node = g.nodes[at(n)];
     Step step{.node = n, .slot = node.slot};
@@ -182,6 +189,11 @@ void make_steps(CompiledGraph& c) {
     } else if (node.kind == NodeKind::kAssign) {
       if (c.storage.is_in_place[at(n)]) continue;
       step.kind = Step::Kind::kAssignCopy;
+    } else if (node.kind == NodeKind::kControl) {
+      step.kind = Step::Kind::kControl;
+      step.control = compile_control(g, node, *c.device, c.plan.function, in_place);
+      step.first_body = num_bodies;
+      num_bodies += step.control->bodies.size();
     } else if (node.kind != NodeKind::kOp || op_def(node.op).is_view) {
       continue;
     }
@@ -190,6 +202,13 @@ void make_steps(CompiledGraph& c) {
     if (step.kind == Step::Kind::kKernel)
       step.kernel = preparer.prepare(
           {node.op, node.attrs, step.in_specs, step.out_specs, node.program.get()});
+    step.first_operand = c.operand_storage.size();
+    for (const auto* values : {&node.in, &node.out}) {
+      for (const graph::ValueId v : *values) {
+        c.operand_storage.push_back(c.storage.of_value[at(v)]);
+        c.operand_nbytes.push_back(g.nbytes(v));
+      }
+    }
     c.steps.push_back(std::move(step));
   }
 }
@@ -211,8 +230,8 @@ void pack(CompiledGraph& c) {
     add(storage.first, storage.last, storage.nbytes);
   }
   for (std::size_t i = 0; i < c.steps.size(); ++i) {
-    const std::uint64_t nbytes = c.steps[i].kernel.scratch_bytes();
-    if (c.steps[i].kind != Step::Kind::kKernel || !nbytes) continue;
+    const std::uint64_t nbytes = c.steps[i].scratch_bytes();
+    if (!nbytes) continue;
     scratches.push_back(i);
     add(c.steps[i].node, c.steps[i].node, nbytes);
   }
@@ -231,111 +250,42 @@ void pack(CompiledGraph& c) {
   c.plan.lower_bound_bytes = static_cast<std::uint64_t>(result.lower_bound);
 }
 
-PlannedBuffer::Place planned_place(Place place) noexcept {
-  switch (place) {
-    case Place::kArena:
-      return PlannedBuffer::Place::kArena;
-    case Place::kInput:
-      return PlannedBuffer::Place::kInput;
-    case Place::kConstant:
-      return PlannedBuffer::Place::kConstant;
-    case Place::kVariable:
-      return PlannedBuffer::Place::kVariable;
-    case Place::kOutput:
-      return PlannedBuffer::Place::kOutput;
-  }
-  return PlannedBuffer::Place::kArena;
+// From a graph that passes are done with: storage, kernels, offsets, and what it costs.
+void finish(CompiledGraph& c, bool in_place, std::span<const graph::Overwritable> states = {}) {
+  c.storage = graph::map_storage(c.graph, in_place, states);
+  make_steps(c, in_place);
+  pack(c);
+  describe_plan(c);
 }
 
-// Writes down what everything costs.
-void describe(CompiledGraph& c) {
-  const Graph& g = c.graph;
-  MemoryPlan& plan = c.plan;
-  const std::vector<int> maker = g.producers();
-  plan.num_steps = static_cast<int>(g.nodes.size());
-  for (const Node& node : g.nodes) {
-    std::string name = node.kind == NodeKind::kOp       ? std::string(op_name(node.op))
-                       : node.kind == NodeKind::kAssign ? "assign"
-                                                        : "given";
-    if (!node.scope.empty()) name += " " + node.scope;
-    if (node.is_backward) name += " backward";
-    plan.step_names.push_back(std::move(name));
-  }
-  std::vector<std::int64_t> change(g.nodes.size() + 2, 0);
-  const auto add = [&](PlannedBuffer buffer) {
-    if (buffer.place == PlannedBuffer::Place::kArena ||
-        buffer.place == PlannedBuffer::Place::kScratch) {
-      change[at(buffer.first)] += static_cast<std::int64_t>(booked_bytes(buffer.nbytes));
-      change[at(buffer.last) + 1] -= static_cast<std::int64_t>(booked_bytes(buffer.nbytes));
-    }
-    plan.buffers.push_back(std::move(buffer));
-  };
-  for (std::size_t s = 0; s < c.storage.storages.size(); ++s) {
-    const graph::Storage& storage = c.storage.storages[s];
-    const Node& node = g.nodes[at(maker[at(storage.value)])];
-    PlannedBuffer buffer{.op = node.kind == NodeKind::kOp ? std::string(op_name(node.op)) : "given",
-                         .layer = node.scope,
-                         .tag = g.values[at(storage.value)].tag,
-                         .place = planned_place(storage.place),
-                         .spec = g.spec(storage.value),
-                         .nbytes = storage.nbytes,
-                         .offset = c.offsets[s],
-                         .first = storage.first,
-                         .last = std::min(storage.last, plan.num_steps - 1)};
-    const std::uint64_t booked = booked_bytes(storage.nbytes);
-    if (storage.place == Place::kInput) plan.input_bytes += booked;
-    if (storage.place == Place::kConstant) plan.constant_bytes += booked;
-    if (storage.place == Place::kOutput) plan.output_bytes += booked;
-    if (storage.place == Place::kVariable) {
-      const graph::VariableInfo& variable = g.variables[at(storage.slot)];
-      buffer.layer = variable.name;
-      buffer.tag = variable.tag;
-    }
-    add(std::move(buffer));
-  }
-  for (const graph::VariableInfo& variable : g.variables)
-    plan.variable_bytes += booked_bytes(tensor_bytes(variable.spec.dtype, variable.spec.shape));
-  for (const Step& step : c.steps) {
-    if (step.kind != Step::Kind::kKernel || !step.kernel.scratch_bytes()) continue;
-    const Node& node = g.nodes[at(step.node)];
-    add({.op = std::string(op_name(node.op)),
-         .layer = node.scope,
-         .tag = memory::Tag::kWorkspace,
-         .place = PlannedBuffer::Place::kScratch,
-         .nbytes = step.kernel.scratch_bytes(),
-         .offset = step.scratch_offset,
-         .first = step.node,
-         .last = step.node});
-  }
-  std::int64_t live = 0;
-  for (std::size_t n = 0; n < g.nodes.size(); ++n) {
-    live += change[n];
-    plan.live_bytes.push_back(static_cast<std::uint64_t>(live));
-    if (plan.live_bytes[n] > plan.live_bytes[at(plan.peak_step)])
-      plan.peak_step = static_cast<int>(n);
-  }
-  plan.peak_bytes = plan.arena_bytes + plan.output_bytes + plan.input_bytes + plan.variable_bytes +
-                    plan.constant_bytes;
+CompiledGraph start(Device& device, const std::string& name) {
+  CompiledGraph c;
+  c.device = &device;
+  c.plan.function = name;
+  c.plan.device = device.full_name();
+  return c;
 }
 
 }  // namespace
 
+CompiledGraph compile_ready(const Graph& graph, Device& device, const std::string& name,
+                            bool in_place, std::span<const graph::Overwritable> states) {
+  CompiledGraph c = start(device, name);
+  c.graph = graph;
+  finish(c, in_place, states);
+  return c;
+}
+
 CompiledGraph compile(Trace&& trace, Device& device, const std::string& name) {
-  CompiledGraph c;
+  CompiledGraph c = start(device, name);
   c.graph = std::move(trace.graph);
   c.variables = std::move(trace.variables);
-  c.device = &device;
-  c.plan.function = name;
-  c.plan.device = device.full_name();
   const PassChoice choice;
   Dump dump(name);
-  run_passes(c.graph, device, choice, dump, c.plan);
+  run_passes(c.graph, device, choice, &dump, c.plan);
   graph::settle_assigns(c.graph);
-  c.storage = graph::map_storage(c.graph, choice.has("in_place"));
   dump.write(c.graph, "ready");
-  make_steps(c);
-  pack(c);
-  describe(c);
+  finish(c, choice.has("in_place"));
   dump.write(c.plan);
   return c;
 }

@@ -11,5 +11,9 @@ namespace plimsoll {
 // Reserves nothing. throws: UnimplementedError if an op has no kernel on the device;
 // InvalidArgumentError for an unknown name in PLIMSOLL_PASSES.
 CompiledGraph compile(Trace&& trace, Device& device, const std::string& name);
+// The same for the body of a branch or a loop, after passes. `in_place`: whether results may
+// overwrite inputs.
+CompiledGraph compile_ready(const graph::Graph& graph, Device& device, const std::string& name,
+                            bool in_place, std::span<const graph::Overwritable> states);
 
 }  // namespace plimsoll

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "runtime/budget_scope.h"
 #include "runtime/context.h"
+#include "runtime/control_step.h"
 #include "runtime/copies.h"
 #include "runtime/dispatch.h"
 #include "runtime/variable_state.h"
@@ -26,41 +27,49 @@ bool is_free(const Tensor& t) noexcept {
   return t.is_valid() && is_sole_handle(t);
 }
 
+// Calls f with a graph and all bodies in it.
+template <class F>
+void for_each_graph(CompiledGraph& graph, F f) {
+  f(graph);
+  for (Step& step : graph.steps) {
+    if (!step.control) continue;
+    for (CompiledGraph& body : step.control->bodies) for_each_graph(body, f);
+  }
+}
+
 }  // namespace
+
+std::uint64_t Step::scratch_bytes() const noexcept {
+  if (kind == Kind::kControl) return control->scratch_bytes;
+  return kind == Kind::kKernel ? kernel.scratch_bytes() : 0;
+}
 
 Executable::Executable(CompiledGraph compiled)
     : compiled_(std::move(compiled)), owner_(memory::Tag::kActivations, compiled_.plan.function) {
   const graph::Graph& g = compiled_.graph;
-  for (Step& step : compiled_.steps) {
-    const Node& node = g.nodes[at(step.node)];
-    step.first_operand = operand_storage_.size();
-    for (const graph::ValueId v : node.in)
-      add_operand(compiled_.storage.of_value[at(v)], g.nbytes(v));
-    for (const graph::ValueId v : node.out)
-      add_operand(compiled_.storage.of_value[at(v)], g.nbytes(v));
-  }
   for (const Node& node : g.nodes) {
     if (node.kind == NodeKind::kAssign) written_.push_back(node.slot);
   }
   has_assigns_ = !written_.empty();
   counters_.assign(g.streams.size(), 0);
-  for (const Tensor& t : g.constants) {
-    constants_.push_back(owner_of(t) == compiled_.device ? t
-                                                         : copy_to(*compiled_.device, t, owner_));
-  }
   std::unordered_set<const KernelState*> states;
   std::uint64_t nbytes = 0;
-  for (const Step& step : compiled_.steps) {
-    const KernelState* state = step.kernel.state();
-    if (state && states.insert(state).second) nbytes += state->nbytes();
-  }
+  for_each_graph(compiled_, [&](CompiledGraph& graph) {
+    place_constants(graph);
+    for (const Step& step : graph.steps) {
+      const KernelState* state = step.kernel.state();
+      if (state && states.insert(state).second) nbytes += state->nbytes();
+    }
+  });
   kernels_ = Context::get().cpu().budget().reserve(
       nbytes, memory::Owner(memory::Tag::kCache, compiled_.plan.function));
 }
 
-void Executable::add_operand(int storage, std::uint64_t nbytes) {
-  operand_storage_.push_back(storage);
-  operand_nbytes_.push_back(nbytes);
+void Executable::place_constants(CompiledGraph& graph) {
+  for (const Tensor& t : graph.graph.constants) {
+    graph.constants.push_back(
+        owner_of(t) == compiled_.device ? t : copy_to(*compiled_.device, t, owner_));
+  }
 }
 
 std::unique_ptr<Executable::RunState> Executable::take_state() {
@@ -73,9 +82,7 @@ std::unique_ptr<Executable::RunState> Executable::take_state() {
     }
   }
   auto state = std::make_unique<RunState>();
-  state->bases.resize(compiled_.storage.storages.size());
-  state->spans.resize(operand_storage_.size());
-  for (std::size_t i = 0; i < state->spans.size(); ++i) state->spans[i].nbytes = operand_nbytes_[i];
+  state->frame = make_frame(compiled_);
   state->near_inputs.resize(compiled_.graph.inputs.size());
   const std::size_t num_blocks = at(compiled_.storage.num_output_blocks);
   state->blocks.resize(num_blocks);
@@ -119,48 +126,32 @@ void Executable::prepare_variables() {
 }
 
 void Executable::bind(RunState& state, memory::Address arena) {
-  const auto& storages = compiled_.storage.storages;
-  for (std::size_t s = 0; s < storages.size(); ++s) {
-    switch (storages[s].place) {
-      case Place::kArena:
-        state.bases[s] = arena + compiled_.offsets[s];
-        break;
-      case Place::kInput:
-        state.bases[s] = address_of(state.near_inputs[at(storages[s].slot)]);
-        break;
-      case Place::kConstant:
-        state.bases[s] = address_of(constants_[at(storages[s].slot)]);
-        break;
-      case Place::kVariable:
-        state.bases[s] = address_of(compiled_.variables[at(storages[s].slot)]->value);
-        break;
-      case Place::kOutput:
-        state.bases[s] = address_of(state.blocks[at(storages[s].slot)]);
-        break;
-    }
-  }
-  for (std::size_t i = 0; i < state.spans.size(); ++i)
-    state.spans[i].buffer = state.bases[at(operand_storage_[i])];
+  for (std::size_t i = 0; i < state.near_inputs.size(); ++i)
+    state.frame.inputs[i] = address_of(state.near_inputs[i]);
+  for (std::size_t i = 0; i < state.blocks.size(); ++i)
+    state.frame.blocks[i] = address_of(state.blocks[i]);
+  bind_frame(state.frame, compiled_, arena);
 }
 
-void Executable::run_steps(const RunState& state, memory::Address arena) {
-  const graph::Graph& g = compiled_.graph;
-  for (const Step& step : compiled_.steps) {
+void Executable::run_steps(const CompiledGraph& graph, Frame& frame, memory::Address arena) {
+  const graph::Graph& g = graph.graph;
+  for (const Step& step : graph.steps) {
     const Node& node = g.nodes[at(step.node)];
-    const DeviceSpan* operands = state.spans.data() + step.first_operand;
+    const DeviceSpan* operands = frame.spans.data() + step.first_operand;
     if (step.kind == Step::Kind::kKernel) {
       DeviceSpan slots[8];
       const auto scratch = step.kernel.grant(arena + step.scratch_offset, slots);
       const KernelCall call{node.op, node.attrs, step.in_specs, step.out_specs, node.program.get()};
-      step.kernel
-          .run({call,
-                {operands, node.in.size()},
-                {operands + node.in.size(), node.out.size()},
-                scratch,
-                step.kernel.state()})
-          .throw_if_error(op_name(node.op));
+      const Status status = step.kernel.run({call,
+                                             {operands, node.in.size()},
+                                             {operands + node.in.size(), node.out.size()},
+                                             scratch,
+                                             step.kernel.state()});
+      if (!status.ok()) status.throw_if_error(describe_place(op_name(node.op), frame));
+    } else if (step.kind == Step::Kind::kControl) {
+      run_control(graph, step, frame, arena + step.scratch_offset);
     } else if (step.kind == Step::Kind::kAssignCopy) {
-      const Tensor& to = compiled_.variables[at(step.slot)]->value;
+      const Tensor& to = graph.variables[at(step.slot)]->value;
       compiled_.device->move(address_of(to), operands[0].buffer, operands[0].nbytes);
     } else {
       const graph::RandomStream& stream = g.streams[at(step.slot)];
@@ -184,7 +175,7 @@ void Executable::hand_out(RunState& state, std::span<Tensor> outputs) const {
     }
     const graph::Storage& s = compiled_.storage.storage_of(v);
     const Tensor& block = s.place == Place::kOutput     ? state.blocks[at(s.slot)]
-                          : s.place == Place::kConstant ? constants_[at(s.slot)]
+                          : s.place == Place::kConstant ? compiled_.constants[at(s.slot)]
                                                         : state.near_inputs[at(s.slot)];
     const TensorSpec& spec = compiled_.graph.spec(v);
     if (block.dtype() == spec.dtype && block.shape() == spec.shape) {
@@ -220,7 +211,7 @@ void Executable::run(std::span<const Tensor> inputs, std::span<Tensor> outputs, 
     ~GiveBack() { pool.give_back(arena); }
   } give_back{arenas, arena};
   bind(*state, arena->address());
-  run_steps(*state, arena->address());
+  run_steps(compiled_, state->frame, arena->address());
   for (const int slot : written_) {
     // A new version: tapes that saw the old value do not take this one for it.
     compiled_.variables[at(slot)]->value.impl()->id = next_tensor_id();

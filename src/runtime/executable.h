@@ -13,24 +13,30 @@
 #include "plimsoll/memory/arena.h"
 #include "plimsoll/memory_plan.h"
 #include "runtime/device.h"
+#include "runtime/frame.h"
 #include "runtime/kernel_cache.h"
 
 namespace plimsoll {
 
+struct CompiledControl;
 struct VariableState;
 
 // A node with its kernel.
 struct Step {
-  enum class Kind : std::uint8_t { kKernel, kAssignCopy, kRandomState };
+  enum class Kind : std::uint8_t { kKernel, kAssignCopy, kRandomState, kControl };
 
   Kind kind = Kind::kKernel;
   int node = -1;
   std::vector<TensorSpec> in_specs, out_specs;
   PreparedKernel kernel{nullptr};
-  // Operands are stretches of Executable::operands_: inputs, outputs, then scratch slots.
+  std::shared_ptr<CompiledControl> control;  // of kControl: runtime/control_step.h
+  std::size_t first_body = 0;                // of kControl: in Frame::bodies
+  // Operands are stretches of CompiledGraph::operand_storage: inputs, then outputs.
   std::size_t first_operand = 0;
   std::uint64_t scratch_offset = 0;  // in the arena
   int slot = -1;                     // of the variable or the stream
+
+  std::uint64_t scratch_bytes() const noexcept;
 };
 
 // What is known before anything is reserved. Made by compile().
@@ -39,6 +45,9 @@ struct CompiledGraph {
   graph::StorageMap storage;
   std::vector<std::uint64_t> offsets;  // in the arena, by storage
   std::vector<Step> steps;
+  std::vector<int> operand_storage;  // by operand of the steps
+  std::vector<std::uint64_t> operand_nbytes;
+  std::vector<Tensor> constants;  // on the device; there once it is an Executable
   std::vector<std::shared_ptr<VariableState>> variables;
   Device* device = nullptr;
   MemoryPlan plan;
@@ -60,29 +69,30 @@ class Executable {
  private:
   // What a run writes to, kept for the next one.
   struct RunState {
-    std::vector<memory::Address> bases;  // by storage
-    std::vector<DeviceSpan> spans;       // by operand
-    std::vector<Tensor> near_inputs;     // inputs, or copies of those that are elsewhere
-    std::vector<Tensor> blocks;          // outputs, by block
+    Frame frame;
+    std::vector<Tensor> near_inputs;  // inputs, or copies of those that are elsewhere
+    std::vector<Tensor> blocks;       // outputs, by block
     std::vector<memory::Claim> claims;
     std::vector<memory::Block> fresh;
   };
 
-  void add_operand(int storage, std::uint64_t nbytes);
+  friend class ControlRun;
+
+  void place_constants(CompiledGraph& graph);
   std::unique_ptr<RunState> take_state();
   void prepare_outputs(RunState& state);
   void prepare_variables();
   void bind(RunState& state, memory::Address arena);
-  void run_steps(const RunState& state, memory::Address arena);
+  // Of the graph or of a body in it.
+  void run_steps(const CompiledGraph& graph, Frame& frame, memory::Address arena);
+  void run_control(const CompiledGraph& graph, const Step& step, Frame& frame,
+                   memory::Address scratch);
   void hand_out(RunState& state, std::span<Tensor> outputs) const;
 
   CompiledGraph compiled_;
   const memory::Owner owner_;
   bool has_assigns_ = false;
-  memory::Reservation kernels_;       // what prepared kernels hold
-  std::vector<int> operand_storage_;  // by operand; -1: scratch
-  std::vector<std::uint64_t> operand_nbytes_;
-  std::vector<Tensor> constants_;        // on the device
+  memory::Reservation kernels_;          // what prepared kernels hold
   std::vector<std::uint64_t> counters_;  // by stream: how far it has come
   std::vector<int> written_;             // slots of variables that are assigned
   Mutex mutex_;                          // guards idle_ and counters_

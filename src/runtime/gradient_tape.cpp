@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "plimsoll/ops.h"
 #include "plimsoll/variable.h"
+#include "runtime/control_flow.h"
 #include "runtime/dispatch.h"
 #include "runtime/tape.h"
 #include "runtime/trace.h"
@@ -185,7 +186,9 @@ std::vector<Tensor> GradientTape::gradient(std::span<const Tensor> targets,
     TapeRecord& record = tape.records[r];
     EagerGradCtx ctx(record, gradients);
     backward.enter(record);
-    if (ctx.has_any_dout()) op_def(record.op).grad(ctx);
+    if (ctx.has_any_dout()) {
+      record.control ? control_gradient(ctx, *record.control) : op_def(record.op).grad(ctx);
+    }
     // An output's gradient is complete and read: it goes, unless somebody asked for it.
     for (const std::uint64_t id : record.out_ids) {
       const auto found = gradients.find(id);

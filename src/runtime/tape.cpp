@@ -10,46 +10,67 @@ namespace plimsoll {
 namespace {
 
 thread_local std::vector<TapeState*> tapes;  // of this thread, outermost first
+thread_local int current_level = 0;          // tapes of other levels are hidden
+
+// Calls f with the tapes that record now.
+template <class F>
+void for_each_recording(F f) {
+  for (TapeState* tape : tapes) {
+    if (tape->level == current_level && tape->num_stops == 0) f(*tape);
+  }
+}
 
 }  // namespace
 
 bool is_recording() noexcept {
-  return !tapes.empty();
+  return std::ranges::any_of(tapes, [](const TapeState* t) { return t->level == current_level; });
 }
 
 void push_tape(TapeState* tape) {
+  tape->level = current_level;
   tapes.push_back(tape);
 }
 void remove_tape(TapeState* tape) noexcept {
   std::erase(tapes, tape);
 }
 
+HideTapes::HideTapes() noexcept {
+  ++current_level;
+}
+HideTapes::~HideTapes() {
+  --current_level;
+}
+
 void record_call(OpId op, const Attrs& attrs, std::span<const Tensor> in,
                  std::span<const Tensor> out) {
   if (!op_def(op).grad) return;
-  for (TapeState* tape : tapes) {
-    if (tape->num_stops == 0) tape->record(op, attrs, in, out);
-  }
+  for_each_recording([&](TapeState& tape) { tape.record(op, attrs, in, out); });
+}
+
+void record_call(const std::shared_ptr<const graph::Control>& control, std::span<const Tensor> in,
+                 std::span<const Tensor> out) {
+  for_each_recording([&](TapeState& tape) { tape.record(control, in, out); });
 }
 
 void watch_variable_read(const Tensor& value) {
-  for (TapeState* tape : tapes) {
-    if (tape->num_stops == 0 && tape->options.watch_accessed_variables &&
-        is_floating(value.dtype())) {
-      tape->tracked.insert(value.impl()->id);
-    }
-  }
+  if (!is_floating(value.dtype())) return;
+  for_each_recording([&](TapeState& tape) {
+    if (tape.options.watch_accessed_variables) tape.tracked.insert(value.impl()->id);
+  });
 }
 
-void TapeState::record(OpId op, const Attrs& attrs, std::span<const Tensor> in,
-                       std::span<const Tensor> out) {
+std::uint64_t TapeState::needs_of(std::span<const Tensor> in) const {
   std::uint64_t needs = 0;
   for (std::size_t i = 0; i < in.size(); ++i) {
     if (is_floating(in[i].dtype()) && tracked.count(in[i].impl()->id))
       needs |= 1ULL << std::min<std::size_t>(i, 63);
   }
-  if (!needs) return;
-  TapeRecord record{.op = op, .attrs = attrs, .needs = needs};
+  return needs;
+}
+
+TapeRecord TapeState::make_record(std::uint64_t needs, std::span<const Tensor> in,
+                                  std::span<const Tensor> out) {
+  TapeRecord record{.needs = needs};
   if (current_trace) record.scope = current_name_scope();
   for (const Tensor& t : in) {
     record.in_ids.push_back(t.impl()->id);
@@ -60,6 +81,16 @@ void TapeState::record(OpId op, const Attrs& attrs, std::span<const Tensor> in,
     record.out_specs.push_back({t.dtype(), t.shape()});
     if (is_floating(t.dtype())) tracked.insert(t.impl()->id);
   }
+  return record;
+}
+
+void TapeState::record(OpId op, const Attrs& attrs, std::span<const Tensor> in,
+                       std::span<const Tensor> out) {
+  const std::uint64_t needs = needs_of(in);
+  if (!needs) return;
+  TapeRecord record = make_record(needs, in, out);
+  record.op = op;
+  record.attrs = attrs;
   const GradReads reads = grad_reads(op, attrs, record.in_specs, record.out_specs, needs);
   record.in.resize(in.size());
   record.out.resize(out.size());
@@ -69,6 +100,18 @@ void TapeState::record(OpId op, const Attrs& attrs, std::span<const Tensor> in,
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (reads.out >> std::min<std::size_t>(i, 63) & 1U) record.out[i] = out[i];
   }
+  records.push_back(std::move(record));
+}
+
+// Its values are a trace's: keeping them all costs nothing.
+void TapeState::record(const std::shared_ptr<const graph::Control>& control,
+                       std::span<const Tensor> in, std::span<const Tensor> out) {
+  const std::uint64_t needs = needs_of(in);
+  if (!needs) return;
+  TapeRecord record = make_record(needs, in, out);
+  record.control = control;
+  record.in.assign(in.begin(), in.end());
+  record.out.assign(out.begin(), out.end());
   records.push_back(std::move(record));
 }
 

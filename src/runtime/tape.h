@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "graph/control.h"
 #include "ops/op_def.h"
 #include "plimsoll/gradient_tape.h"
 
@@ -15,13 +16,14 @@ namespace plimsoll {
 
 // A call that a tape remembers: what it was, and the values that its gradient reads.
 struct TapeRecord {
-  OpId op;
+  OpId op{};
   Attrs attrs;
   std::uint64_t needs = 0;  // inputs that lead to something watched
   std::vector<std::uint64_t> in_ids, out_ids;
   std::vector<TensorSpec> in_specs, out_specs;
-  std::vector<Tensor> in, out;  // empty where the gradient does not read them
-  std::string scope;            // the layer that it belongs to
+  std::vector<Tensor> in, out;                    // empty where the gradient does not read them
+  std::string scope;                              // the layer that it belongs to
+  std::shared_ptr<const graph::Control> control;  // of a branch or a loop, instead of the op
 };
 
 class TapeState {
@@ -29,13 +31,22 @@ class TapeState {
   explicit TapeState(GradientTapeOptions tape_options) : options(tape_options) {}
 
   void record(OpId op, const Attrs& attrs, std::span<const Tensor> in, std::span<const Tensor> out);
+  void record(const std::shared_ptr<const graph::Control>& control, std::span<const Tensor> in,
+              std::span<const Tensor> out);
 
   const GradientTapeOptions options;
   bool is_active = true;                      // on the thread's stack
   int num_stops = 0;                          // StopRecording alive
   bool was_used = false;                      // gradient() was called
+  int level = 0;                              // how many HideTapes it began inside of
   std::unordered_set<std::uint64_t> tracked;  // ids of tensors that gradients flow to or through
   std::vector<TapeRecord> records;
+
+ private:
+  // The inputs that lead to something watched; no bit where there is none.
+  std::uint64_t needs_of(std::span<const Tensor> in) const;
+  TapeRecord make_record(std::uint64_t needs, std::span<const Tensor> in,
+                         std::span<const Tensor> out);
 };
 
 // Whether some tape of this thread records now; looked at after every call.
@@ -43,11 +54,23 @@ bool is_recording() noexcept;
 // Tells the tapes of this thread of a call.
 void record_call(OpId op, const Attrs& attrs, std::span<const Tensor> in,
                  std::span<const Tensor> out);
+void record_call(const std::shared_ptr<const graph::Control>& control, std::span<const Tensor> in,
+                 std::span<const Tensor> out);
 // Has every tape of this thread that follows variables watch this one's value.
 void watch_variable_read(const Tensor& value);
 
 void push_tape(TapeState* tape);
 void remove_tape(TapeState* tape) noexcept;
+
+// While it lives, the tapes that this thread has see nothing: a body is traced, and they are told
+// of the branch or loop as a whole.
+class HideTapes {
+ public:
+  HideTapes() noexcept;
+  ~HideTapes();
+  HideTapes(const HideTapes&) = delete;
+  HideTapes& operator=(const HideTapes&) = delete;
+};
 
 // Which values a gradient reads, found by running it once on a probe. Bit i is input (output) i.
 struct GradReads {

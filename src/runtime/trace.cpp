@@ -1,6 +1,8 @@
 #include "runtime/trace.h"
 
 #include "base/check.h"
+#include "plimsoll/ops/create.h"
+#include "runtime/dispatch.h"
 #include "runtime/placement.h"
 #include "runtime/variable_state.h"
 #include "tensor/tensor_impl.h"
@@ -18,6 +20,8 @@ std::string& current_name_scope() noexcept {
 }
 
 Trace::Trace() : scope_(current_scope) {}
+Trace::Trace(Trace& outer)
+    : is_backward(outer.is_backward), scope_(current_scope), outer_(&outer) {}
 
 graph::Node& Trace::add_node(NodeKind kind) {
   graph::Node& node = graph.nodes.emplace_back();
@@ -43,16 +47,29 @@ Tensor Trace::add_input(const TensorSpec& spec) {
                  graph.inputs.size());
   Tensor tensor = add_leaf(NodeKind::kInput, static_cast<int>(graph.inputs.size()), spec);
   graph.inputs.push_back(values_[tensor.impl()->id]);
+  taken.emplace_back();
+  return tensor;
+}
+
+// Of a body: an input that stands for a tensor outside.
+Tensor Trace::take(const Tensor& outside) {
+  outer_->value_of(outside);
+  Tensor tensor = add_input({outside.dtype(), outside.shape()});
+  taken.back() = outside;
   return tensor;
 }
 
 ValueId Trace::value_of(const Tensor& tensor) {
   const auto found = values_.find(tensor.impl()->id);
   if (found != values_.end()) return found->second;
+  if (outer_) {
+    const ValueId value = values_[take(tensor).impl()->id];
+    return values_.emplace(tensor.impl()->id, value).first->second;
+  }
   PLIMSOLL_CHECK(
       tensor.impl()->buffer, InvalidArgumentError,
-      "a symbolic tensor of shape {} and type {} is used outside of the function that made it. "
-      "Return it from that function, or keep it in a Variable",
+      "a symbolic tensor of shape {} and type {} is used outside of the function, branch or loop "
+      "that made it. Return it from there, or keep it in a Variable",
       tensor.shape().to_string(), dtype_name(tensor.dtype()));
   PLIMSOLL_CHECK(tensor.dtype() != DType::kString, UnimplementedError,
                  "functions cannot use strings");
@@ -79,6 +96,21 @@ void Trace::record(OpId op, const Attrs& attrs, std::span<const Tensor> in,
   node.op = op;
   node.attrs = attrs;
   node.in = std::move(ids);
+  add_outputs(node, specs, out);
+}
+
+void Trace::record(std::shared_ptr<const graph::Control> control, std::span<const Tensor> in,
+                   std::span<const TensorSpec> specs, std::span<Tensor> out) {
+  std::vector<ValueId> ids;
+  for (const Tensor& t : in) ids.push_back(value_of(t));
+  graph::Node& node = add_node(NodeKind::kControl);
+  node.control = std::move(control);
+  node.in = std::move(ids);
+  add_outputs(node, specs, out);
+}
+
+void Trace::add_outputs(graph::Node& node, std::span<const TensorSpec> specs,
+                        std::span<Tensor> out) {
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const ValueId value = graph.add_value(specs[i]);
     node.out.push_back(value);
@@ -93,6 +125,12 @@ Trace::Known& Trace::known(const std::shared_ptr<VariableState>& variable) {
   const int slot = static_cast<int>(variables.size());
   const TensorSpec spec{variable->value.dtype(), variable->value.shape()};
   variables.push_back(variable);
+  if (outer_) {
+    Tensor value = take(outer_->read(variable));
+    variable_input.push_back(static_cast<int>(taken.size()) - 1);
+    is_assigned.push_back(0);
+    return known_.emplace(variable.get(), Known{slot, std::move(value)}).first->second;
+  }
   graph.variables.push_back({spec, variable->options.name, variable->options.tag});
   Tensor value = add_leaf(NodeKind::kVariable, slot, spec);
   graph.values[static_cast<std::size_t>(values_[value.impl()->id])].tag = variable->options.tag;
@@ -105,16 +143,28 @@ const Tensor& Trace::read(const std::shared_ptr<VariableState>& variable) {
 
 void Trace::assign(const std::shared_ptr<VariableState>& variable, const Tensor& value) {
   Known& target = known(variable);
+  // Either way a version of its own: a tape takes it for neither the old value nor the tensor
+  // assigned.
+  if (outer_) {  // the branch or loop has it as a result, and it is assigned behind that
+    is_assigned[static_cast<std::size_t>(target.slot)] = 1;
+    target.value = call(OpId::StopGradient, {value});
+    return;
+  }
   const ValueId id = value_of(value);
   graph::Node& node = add_node(NodeKind::kAssign);
   node.slot = target.slot;
   node.in = {id};
-  // A version of its own: a tape takes it for neither the old value nor the tensor assigned.
   target.value = make_spec_tensor(value.dtype(), value.shape());
   values_.emplace(target.value.impl()->id, id);
 }
 
 Tensor Trace::random_state(std::int64_t key, std::int64_t high, std::uint64_t num_counters) {
+  if (outer_ && !index.is_valid()) return outer_->random_state(key, high, num_counters);
+  if (outer_) {  // each iteration has its own stretch, so that a gradient finds it again
+    const Tensor state = outer_->random_state(key, high, num_counters * num_trips);
+    const Tensor stretch = constant<std::int64_t>({0, static_cast<std::int64_t>(num_counters), 0});
+    return call(OpId::Add, {state, call(OpId::Mul, {index, stretch})});
+  }
   graph.streams.push_back({key, high, num_counters});
   return add_leaf(NodeKind::kRandomState, static_cast<int>(graph.streams.size()) - 1,
                   {DType::kInt64, {3}});
@@ -123,6 +173,10 @@ Tensor Trace::random_state(std::int64_t key, std::int64_t high, std::uint64_t nu
 void Trace::set_tag(const Tensor& value, memory::Tag tag) {
   const auto found = values_.find(value.impl()->id);
   if (found != values_.end()) graph.values[static_cast<std::size_t>(found->second)].tag = tag;
+}
+
+void Trace::replace(const Tensor& value, const Tensor& same) {
+  values_[value.impl()->id] = value_of(same);
 }
 
 void Trace::set_outputs(std::span<const Tensor> outputs) {

@@ -52,7 +52,8 @@ class Scheduler {
     for (const Node& node : g_.nodes) {
       for (const ValueId v : node.out) {
         root_[at(v)] = is_view(node) ? root_[at(node.in[0])] : v;
-        counts_[at(v)] = node.kind == NodeKind::kOp && !is_view(node);
+        const bool is_made = node.kind == NodeKind::kOp || node.kind == NodeKind::kControl;
+        counts_[at(v)] = is_made && !is_view(node);
       }
     }
     for (const ValueId v : g_.outputs) {
@@ -86,7 +87,7 @@ class Scheduler {
         int& before = last_assign[at(node.slot)];
         if (before >= 0) add_edge(before, n);
         before = n;
-      } else if (node.kind == NodeKind::kOp && has_side_effects(node)) {
+      } else if (node.kind != NodeKind::kInput && has_side_effects(node)) {
         if (last_effect >= 0) add_edge(last_effect, n);
         last_effect = n;
       }

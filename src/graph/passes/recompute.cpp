@@ -94,7 +94,8 @@ class Recomputer {
       std::uint64_t kept_for_it = 0;
       for (const ValueId u : from) {
         const Node& node = maker(u);
-        if (node.kind == NodeKind::kOp && !is_read_back_[at(u)]) kept_for_it += g_.nbytes(u);
+        const bool is_made = node.kind == NodeKind::kOp || node.kind == NodeKind::kControl;
+        if (is_made && !is_read_back_[at(u)]) kept_for_it += g_.nbytes(u);
       }
       is = kept_for_it < g_.nbytes(v) / 2;
     }
