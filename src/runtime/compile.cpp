@@ -15,6 +15,7 @@
 #include "memory/rounding.h"
 #include "plimsoll/planner.h"
 #include "plimsoll/settings.h"
+#include "runtime/arena_check.h"
 #include "runtime/fold.h"
 #include "runtime/variable_state.h"
 
@@ -197,11 +198,13 @@ void make_steps(CompiledGraph& c) {
 // Packs the storages and scratches of the arena.
 void pack(CompiledGraph& c) {
   planner::Problem problem;
+  c.has_canaries = is_checking_arenas();
+  const std::uint64_t canary = c.has_canaries ? ArenaCheck::kCanaryBytes : 0;
   std::vector<std::size_t> storages, scratches;  // by buffer: storages first
   const auto add = [&](int first, int last, std::uint64_t nbytes) {
     problem.buffers.push_back({.lower = first,
                                .upper = last + 1,
-                               .size = static_cast<std::int64_t>(nbytes),
+                               .size = static_cast<std::int64_t>(nbytes + canary),
                                .alignment = kAlignment});
   };
   for (std::size_t s = 0; s < c.storage.storages.size(); ++s) {

@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "base/check.h"
+#include "runtime/arena_check.h"
 #include "runtime/budget_scope.h"
 #include "runtime/context.h"
 #include "runtime/copies.h"
@@ -145,9 +146,11 @@ void Executable::bind(RunState& state, memory::Address arena) {
 
 void Executable::run_steps(const RunState& state, memory::Address arena) {
   const graph::Graph& g = compiled_.graph;
+  const auto check = ArenaCheck::make(compiled_, arena);
   for (const Step& step : compiled_.steps) {
     const Node& node = g.nodes[at(step.node)];
     const DeviceSpan* operands = state.spans.data() + step.first_operand;
+    if (check) check->before(step, operands);
     if (step.kind == Step::Kind::kKernel) {
       DeviceSpan slots[8];
       const auto scratch = step.kernel.grant(arena + step.scratch_offset, slots);
@@ -172,6 +175,7 @@ void Executable::run_steps(const RunState& state, memory::Address arena) {
       }
       compiled_.device->write(operands[0].buffer, words, sizeof words);
     }
+    if (check) check->after(step);
   }
 }
 
