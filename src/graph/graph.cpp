@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/check.h"
 #include "tensor/tensor_impl.h"
 
@@ -106,8 +108,12 @@ std::vector<char> Graph::is_output() const {
 
 std::string Graph::validate() const {
   std::vector<char> is_made(values.size(), 0);
+  int last_effect = -1;
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const Node& node = nodes[n];
+    if (is_effect(node) && std::exchange(last_effect, node.slot) >= node.slot)
+      return fmt::format("node {} ({}) comes behind one that it has to precede", n,
+                         title(*this, node));
     for (const ValueId v : node.in) {
       if (v < 0 || at(v) >= values.size())
         return fmt::format("node {} ({}) reads value {}, which does not exist", n,
@@ -172,8 +178,12 @@ std::string Graph::to_dot() const {
   return text + "}\n";
 }
 
+bool is_effect(const Node& node) noexcept {
+  return node.kind == NodeKind::kOp && op_def(node.op).is_effect;
+}
+
 bool has_side_effects(const Node& node) noexcept {
-  return node.kind == NodeKind::kAssign || node.kind == NodeKind::kInput;
+  return node.kind == NodeKind::kAssign || node.kind == NodeKind::kInput || is_effect(node);
 }
 
 }  // namespace plimsoll::graph

@@ -39,7 +39,7 @@ struct Node {
   OpId op{};
   Attrs attrs;
   std::vector<ValueId> in, out;
-  int slot = -1;
+  int slot = -1;                                // by kind; the place in the order for effects
   std::string scope;                            // the layer that it belongs to: "block1/conv"
   bool is_backward = false;                     // made by a gradient
   bool is_recomputed = false;                   // a second copy, so that the first need not be kept
@@ -96,6 +96,8 @@ struct Graph {
   std::string to_dot() const;
 };
 
+// Prints and asserts: they run in the order of their slots.
+bool is_effect(const Node& node) noexcept;
 bool has_side_effects(const Node& node) noexcept;
 
 }  // namespace plimsoll::graph

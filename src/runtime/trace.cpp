@@ -79,6 +79,7 @@ void Trace::record(OpId op, const Attrs& attrs, std::span<const Tensor> in,
   node.op = op;
   node.attrs = attrs;
   node.in = std::move(ids);
+  if (op_def(op).is_effect) node.slot = num_effects_++;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const ValueId value = graph.add_value(specs[i]);
     node.out.push_back(value);
