@@ -66,7 +66,7 @@ void ArenaCheck::before(const Step& step, const DeviceSpan* operands) {
       is_alive_[at(s)] = 1;
     } else if (storage.place == Place::kOutput && storage.first == step.node) {
       const DeviceSpan& out = operands[node.in.size() + i];
-      std::memset(out.as<unsigned char>(), kPoison, out.nbytes);
+      std::fill_n(out.as<unsigned char>(), out.nbytes, kPoison);  // of none, too
     }
   }
   if (step.kernel.scratch_bytes()) begin_life(of_scratch(step));
