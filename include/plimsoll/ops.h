@@ -3,6 +3,7 @@
 
 #include "plimsoll/ops/conv.h"
 #include "plimsoll/ops/create.h"
+#include "plimsoll/ops/debugging.h"
 #include "plimsoll/ops/elementwise.h"
 #include "plimsoll/ops/gather.h"
 #include "plimsoll/ops/matmul.h"

@@ -56,6 +56,14 @@ constexpr Row kRows[] = {
      .fixed = false,
      .doc = "A folder to which each traced function is written after each pass, as text and for "
             "Graphviz, with its memory plan as JSON."},
+    {.name = "check_arena",
+     .variable = "PLIMSOLL_CHECK_ARENA",
+     .type = Type::kBool,
+     .default_text = "off",
+     .fixed = false,
+     .doc = "Watch every step of a function: canaries behind buffers, nan in those that are dead, "
+            "and an error for a step that reads what is not its own. Plans count the canaries. "
+            "Counts for functions traced afterwards; always on in the debug-full build."},
     {.name = "warm_ms",
      .variable = "PLIMSOLL_WARM_MS",
      .type = Type::kInt,

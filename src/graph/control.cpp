@@ -58,6 +58,19 @@ bool fits(const Graph& g, const Node& node, const Control::Arg& arg, const Tenso
 
 }  // namespace
 
+Control without_effects(const Control& control) {
+  Control quiet = control;
+  for (Control::Body& body : quiet.bodies) {
+    std::erase_if(body.graph.nodes,
+                  [](const Node& node) { return is_effect(node) && node.out.empty(); });
+    for (Node& node : body.graph.nodes) {
+      if (is_effect(node))
+        node.control = std::make_shared<const Control>(without_effects(*node.control));
+    }
+  }
+  return quiet;
+}
+
 TensorSpec stacked(const TensorSpec& row, std::int64_t num) {
   std::vector<std::int64_t> dims{num};
   dims.insert(dims.end(), row.shape.dims().begin(), row.shape.dims().end());

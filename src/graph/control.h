@@ -62,6 +62,8 @@ struct Control {
   bool has_condition() const noexcept { return bodies.size() > 1; }
 };
 
+// The same without the prints and asserts in it.
+Control without_effects(const Control& control);
 // The spec of `num` rows as one tensor.
 TensorSpec stacked(const TensorSpec& row, std::int64_t num);
 // "Cond", "While" or "Scan".

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "graph/control.h"
@@ -43,6 +44,15 @@ std::string title(const Graph& g, const Node& node) {
     default:
       return fmt::format("{} {}", kind_word(node.kind), node.slot);
   }
+}
+
+// Whether f(graph, node) holds for a node of a branch or a loop.
+template <class F>
+bool any_inner(const Node& node, F&& f) noexcept {
+  return node.control && std::ranges::any_of(node.control->bodies, [&](const Control::Body& body) {
+           return std::ranges::any_of(body.graph.nodes,
+                                      [&](const Node& inner) { return f(body.graph, inner); });
+         });
 }
 
 std::string spec_text(const TensorSpec& spec) {
@@ -134,8 +144,12 @@ std::vector<char> Graph::is_output() const {
 
 std::string Graph::validate() const {
   std::vector<char> is_made(values.size(), 0);
+  int last_effect = -1;
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const Node& node = nodes[n];
+    if (is_effect(node) && std::exchange(last_effect, node.slot) >= node.slot)
+      return fmt::format("node {} ({}) comes behind one that it has to precede", n,
+                         title(*this, node));
     for (const ValueId v : node.in) {
       if (v < 0 || at(v) >= values.size())
         return fmt::format("node {} ({}) reads value {}, which does not exist", n,
@@ -198,21 +212,22 @@ std::string Graph::to_dot() const {
          "}\n";
 }
 
+bool is_effect(const Node& node) noexcept {
+  return (node.kind == NodeKind::kOp && op_def(node.op).is_effect) ||
+         any_inner(node, [](const Graph&, const Node& inner) { return is_effect(inner); });
+}
+
 bool has_side_effects(const Node& node) noexcept {
   if (node.kind == NodeKind::kAssign || node.kind == NodeKind::kInput) return true;
-  return node.control && std::ranges::any_of(node.control->bodies, [](const Control::Body& body) {
-           return std::ranges::any_of(body.graph.nodes, [](const Node& inner) {
-             return inner.kind != NodeKind::kInput && has_side_effects(inner);
-           });
+  return is_effect(node) || any_inner(node, [](const Graph&, const Node& inner) {
+           return inner.kind != NodeKind::kInput && has_side_effects(inner);
          });
 }
 
 bool can_fail(const Graph& g, const Node& node) noexcept {
   if (node.control) {
-    return std::ranges::any_of(node.control->bodies, [](const Control::Body& body) {
-      return std::ranges::any_of(body.graph.nodes,
-                                 [&](const Node& inner) { return can_fail(body.graph, inner); });
-    });
+    return any_inner(node,
+                     [](const Graph& body, const Node& inner) { return can_fail(body, inner); });
   }
   if (node.kind != NodeKind::kOp) return false;
   const Fails fails = op_def(node.op).fails;

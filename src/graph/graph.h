@@ -42,7 +42,7 @@ struct Node {
   OpId op{};
   Attrs attrs;
   std::vector<ValueId> in, out;
-  int slot = -1;
+  int slot = -1;                                // by kind; the place in the order for effects
   std::string scope;                            // the layer that it belongs to: "block1/conv"
   bool is_backward = false;                     // made by a gradient
   bool is_recomputed = false;                   // a second copy, so that the first need not be kept
@@ -100,7 +100,9 @@ struct Graph {
   std::string to_dot() const;
 };
 
-// Both look into the bodies of branches and loops, too.
+// These look into the bodies of branches and loops, too.
+// Prints and asserts: they run in the order of their slots.
+bool is_effect(const Node& node) noexcept;
 bool has_side_effects(const Node& node) noexcept;
 bool can_fail(const Graph& graph, const Node& node) noexcept;  // for its values, in a run
 

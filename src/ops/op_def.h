@@ -94,6 +94,7 @@ struct OpDef {
   bool is_view = false;         // the output is input 0's buffer under another shape: no kernel
   bool is_random = false;       // draws from a counter: never merged with its like
   Fails fails = Fails::kNever;  // in plans, no variable changes before such a call
+  bool is_effect = false;       // prints or refuses: is kept, and in its place among its like
 };
 
 const OpDef& op_def(OpId op) noexcept;

@@ -14,6 +14,7 @@
 #include "graph/passes.h"
 #include "plimsoll/planner.h"
 #include "plimsoll/settings.h"
+#include "runtime/arena_check.h"
 #include "runtime/control_step.h"
 #include "runtime/describe_plan.h"
 #include "runtime/fold.h"
@@ -216,11 +217,13 @@ void make_steps(CompiledGraph& c, bool in_place) {
 // Packs the storages and scratches of the arena.
 void pack(CompiledGraph& c) {
   planner::Problem problem;
+  c.has_canaries = is_checking_arenas();
+  const std::uint64_t canary = c.has_canaries ? ArenaCheck::kCanaryBytes : 0;
   std::vector<std::size_t> storages, scratches;  // by buffer: storages first
   const auto add = [&](int first, int last, std::uint64_t nbytes) {
     problem.buffers.push_back({.lower = first,
                                .upper = last + 1,
-                               .size = static_cast<std::int64_t>(nbytes),
+                               .size = static_cast<std::int64_t>(nbytes + canary),
                                .alignment = kAlignment});
   };
   for (std::size_t s = 0; s < c.storage.storages.size(); ++s) {

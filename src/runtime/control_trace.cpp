@@ -315,7 +315,7 @@ std::vector<Tensor> replay(const graph::Graph& body, std::span<const Tensor> in)
   const std::string outer_scope = scope;
   std::vector<Tensor> values(body.values.size());
   for (const graph::Node& node : body.nodes) {
-    if (node.out.empty()) continue;  // an effect: it happens once, in the forward part
+    if (node.out.empty()) continue;  // prints and asserts happen once, in the forward part
     std::vector<Tensor> node_in, out;
     for (const graph::ValueId v : node.in) node_in.push_back(values[at(v)]);
     scope = node.scope;
@@ -326,7 +326,7 @@ std::vector<Tensor> replay(const graph::Graph& body, std::span<const Tensor> in)
     } else if (node.kind == graph::NodeKind::kControl) {
       std::vector<TensorSpec> specs;
       for (const graph::ValueId v : node.out) specs.push_back(body.spec(v));
-      out = call_control(*node.control, node_in, std::move(specs));
+      out = call_control(graph::without_effects(*node.control), node_in, std::move(specs));
     } else {
       out = call_all(node.op, node_in, node.attrs);
     }

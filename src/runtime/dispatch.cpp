@@ -106,8 +106,10 @@ void allocate_all(OpId op, Device& device, std::span<const TensorSpec> specs,
     claims[i] = {checked_tensor_bytes(specs[i].dtype, specs[i].shape), owners.output};
   for (std::size_t i = 0; i < more.size(); ++i)
     claims[specs.size() + i] = {more[i], owners.scratch};
-  if (!device.heap().try_allocate_all(claims, blocks, &why, scope_budget(device)))
-    throw_oom(specs[0], device, why);
+  if (device.heap().try_allocate_all(claims, blocks, &why, scope_budget(device))) return;
+  if (!specs.empty()) throw_oom(specs[0], device, why);
+  throw ResourceExhaustedError(fmt::format("OOM when copying the inputs of {} to {}\n{}",
+                                           op_name(op), device.full_name(), memory::describe(why)));
 }
 
 Tensor wrap(memory::Block block, const Device& device, const TensorSpec& spec) {

@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "base/check.h"
+#include "runtime/arena_check.h"
 #include "runtime/budget_scope.h"
 #include "runtime/context.h"
 #include "runtime/control_step.h"
@@ -135,9 +136,11 @@ void Executable::bind(RunState& state, memory::Address arena) {
 
 void Executable::run_steps(const CompiledGraph& graph, Frame& frame, memory::Address arena) {
   const graph::Graph& g = graph.graph;
+  const auto check = ArenaCheck::make(graph, arena);
   for (const Step& step : graph.steps) {
     const Node& node = g.nodes[at(step.node)];
     const DeviceSpan* operands = frame.spans.data() + step.first_operand;
+    if (check) check->before(step, operands);
     if (step.kind == Step::Kind::kKernel) {
       DeviceSpan slots[8];
       const auto scratch = step.kernel.grant(arena + step.scratch_offset, slots);
@@ -163,6 +166,7 @@ void Executable::run_steps(const CompiledGraph& graph, Frame& frame, memory::Add
       }
       compiled_.device->write(operands[0].buffer, words, sizeof words);
     }
+    if (check) check->after(step);
   }
 }
 

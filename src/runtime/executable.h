@@ -51,6 +51,7 @@ struct CompiledGraph {
   std::vector<std::shared_ptr<VariableState>> variables;
   Device* device = nullptr;
   MemoryPlan plan;
+  bool has_canaries = false;  // behind the buffers of the arena (runtime/arena_check.h)
 };
 
 class ArenaPool;

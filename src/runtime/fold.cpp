@@ -22,7 +22,8 @@ void fold_constants(graph::Graph& g, const Device& home) {
     if (node.kind == NodeKind::kConstant)
       known[static_cast<std::size_t>(node.out[0])] =
           g.constants[static_cast<std::size_t>(node.slot)];
-    bool is_known = node.kind == NodeKind::kOp && !op_def(node.op).is_random;
+    bool is_known =
+        node.kind == NodeKind::kOp && !op_def(node.op).is_random && !graph::is_effect(node);
     std::vector<Tensor> in;
     for (const ValueId v : node.in) {
       in.push_back(known[static_cast<std::size_t>(v)]);

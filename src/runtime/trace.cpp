@@ -96,6 +96,7 @@ void Trace::record(OpId op, const Attrs& attrs, std::span<const Tensor> in,
   node.op = op;
   node.attrs = attrs;
   node.in = std::move(ids);
+  if (op_def(op).is_effect) node.slot = num_effects_++;
   add_outputs(node, specs, out);
 }
 
@@ -106,6 +107,7 @@ void Trace::record(std::shared_ptr<const graph::Control> control, std::span<cons
   graph::Node& node = add_node(NodeKind::kControl);
   node.control = std::move(control);
   node.in = std::move(ids);
+  if (graph::is_effect(node)) node.slot = num_effects_++;
   add_outputs(node, specs, out);
 }
 

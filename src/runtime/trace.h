@@ -70,6 +70,7 @@ class Trace {
 
   std::unordered_map<std::uint64_t, graph::ValueId> values_;  // by tensor id
   std::unordered_map<VariableState*, Known> known_;
+  int num_effects_ = 0;
   const ScopeState* const scope_;  // the device scope that the trace began in
   Trace* const outer_ = nullptr;   // of a body
 };

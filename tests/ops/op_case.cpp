@@ -3,7 +3,9 @@
 #include <cmath>
 #include <memory>
 
+#include "plimsoll/gradient_tape.h"
 #include "plimsoll/ops.h"
+#include "runtime/dispatch.h"
 
 namespace plimsoll::testing_ops {
 namespace {
@@ -41,6 +43,8 @@ DType dtype_for(const Input& input, DType under_test) {
       return DType::kInt64;
     case Input::Kind::kBool:
       return DType::kBool;
+    case Input::Kind::kUInt8:
+      return DType::kUInt8;
   }
   return under_test;
 }
@@ -172,6 +176,32 @@ double activated(const AttrValue& activation, double x) {
   return activation.as_int() == 1 ? std::max(x, 0.0) : std::clamp(x, 0.0, 6.0);
 }
 
+Tensor gradient_weights(const OpCase& c, const TensorSpec& output) {
+  if (output.dtype != DType::kFloat64) return {};
+  const OpCase weights{.name = "w", .op = c.op, .in = {{output.shape, 0.5, 1.5}}};
+  return to_device(make_inputs(weights, DType::kFloat64)[0]);
+}
+
+std::vector<Tensor> outputs_and_gradients(const OpCase& c, std::span<const Tensor> in,
+                                          bool with_gradients) {
+  GradientTape tape;
+  for (const Tensor& t : in) {
+    if (is_floating(t.dtype())) tape.watch(t);
+  }
+  std::vector<Tensor> out = call_all(c.op, in, c.attrs);
+  if (!with_gradients || !op_def(c.op).grad || !c.has_grad) return out;
+  Tensor sum;
+  for (const Tensor& t : out) {
+    const Tensor weights = gradient_weights(c, {t.dtype(), t.shape()});
+    if (!weights.is_valid()) continue;
+    const Tensor part = reduce_sum(t * weights);
+    sum = sum.is_valid() ? sum + part : part;
+  }
+  for (Tensor& t : tape.gradient(std::span(&sum, 1), in, {}, UnconnectedGradients::kNone))
+    out.push_back(std::move(t));
+  return out;
+}
+
 double tolerance_of(DType dtype) {
   switch (dtype) {
     case DType::kFloat64:
@@ -216,9 +246,10 @@ std::vector<HostTensor> RefCall::map2(const std::function<double(double, double)
 const std::vector<OpCase>& all_cases() {
   static const std::vector<OpCase> cases = [] {
     std::vector<OpCase> all;
-    for (const auto& family : {create_cases(), elementwise_cases(), reduce_cases(), shape_cases(),
-                               matmul_cases(), conv_cases(), pool_cases(), norm_cases(),
-                               softmax_cases(), gather_cases(), random_cases()}) {
+    for (const auto& family :
+         {create_cases(), elementwise_cases(), reduce_cases(), shape_cases(), matmul_cases(),
+          conv_cases(), pool_cases(), norm_cases(), softmax_cases(), gather_cases(), random_cases(),
+          debugging_cases()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,7 @@ struct Input {
   double lo = -2;
   double hi = 2;
   // kDefault: the dtype under test. Others stay as they are: indices, conditions.
-  enum class Kind { kDefault, kInt32, kInt64, kBool } kind = Kind::kDefault;
+  enum class Kind { kDefault, kInt32, kInt64, kBool, kUInt8 } kind = Kind::kDefault;
   std::vector<double> values;  // given numbers instead of random ones
 };
 
@@ -63,6 +64,7 @@ std::vector<OpCase> norm_cases();
 std::vector<OpCase> softmax_cases();
 std::vector<OpCase> gather_cases();
 std::vector<OpCase> random_cases();
+std::vector<OpCase> debugging_cases();
 const std::vector<OpCase>& all_cases();
 
 inline const std::vector<DType> kFloatTypes = {DType::kFloat32, DType::kFloat64, DType::kFloat16,
@@ -78,6 +80,12 @@ double activated(const AttrValue& activation, double x);
 std::vector<HostTensor> make_inputs(const OpCase& op_case, DType dtype);
 Tensor to_device(const HostTensor& host);
 HostTensor to_host(const Tensor& tensor);
+// A call's outputs and, if wanted and there are any, the gradients of sum(w * output) by its inputs
+// (an empty Tensor for those that have none); w as gradient_weights() makes it.
+std::vector<Tensor> outputs_and_gradients(const OpCase& op_case, std::span<const Tensor> in,
+                                          bool with_gradients);
+// Numbers from 0.5 to 1.5 for an output of type float64; an empty Tensor for others.
+Tensor gradient_weights(const OpCase& op_case, const TensorSpec& output);
 // How far a result in this dtype may be from the reference, relative to the values' size.
 double tolerance_of(DType dtype);
 

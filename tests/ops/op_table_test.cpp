@@ -8,6 +8,7 @@
 #include "ops/op_case.h"
 #include "plimsoll/device.h"
 #include "plimsoll/error.h"
+#include "plimsoll/function.h"
 #include "plimsoll/gradient_tape.h"
 #include "plimsoll/ops.h"
 #include "plimsoll/settings.h"
@@ -91,19 +92,41 @@ TEST_P(OpTableTest, MatchesReference) {
   }
 }
 
+void expect_same_bits(std::span<const Tensor> got, std::span<const Tensor> wanted,
+                      const std::string& what) {
+  ASSERT_EQ(got.size(), wanted.size()) << what;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    ASSERT_EQ(got[i].is_valid(), wanted[i].is_valid()) << what << " result " << i;
+    if (!wanted[i].is_valid()) continue;
+    ASSERT_EQ(got[i].shape(), wanted[i].shape()) << what << " result " << i;
+    ASSERT_EQ(got[i].dtype(), wanted[i].dtype()) << what << " result " << i;
+    const auto nbytes = static_cast<std::size_t>(wanted[i].nbytes());
+    const auto data = [](const Tensor& t) { return reinterpret_cast<const void*>(address_of(t)); };
+    if (nbytes == 0) continue;
+    EXPECT_EQ(std::memcmp(data(got[i]), data(wanted[i]), nbytes), 0) << what << " result " << i;
+  }
+}
+
 TEST_P(OpTableTest, RepeatsBitForBit) {
   const auto in = inputs(GetParam().dtypes[0]);
   const auto first = run(in);
-  for (int round = 0; round < 3; ++round) {
-    const auto again = run(in);
-    for (std::size_t i = 0; i < first.size(); ++i) {
-      const auto nbytes = static_cast<std::size_t>(first[i].nbytes());
-      const auto data = [](const Tensor& t) {
-        return reinterpret_cast<const void*>(address_of(t));
-      };
-      if (nbytes == 0) continue;
-      EXPECT_EQ(std::memcmp(data(first[i]), data(again[i]), nbytes), 0);
-    }
+  for (int round = 0; round < 3; ++round) expect_same_bits(run(in), first, "again");
+}
+
+// Traced, planned and run, a call gives the same bits as by itself, and so do its gradients.
+TEST_P(OpTableTest, IsTheSameInAFunction) {
+  for (const DType dtype : GetParam().dtypes) {
+    const bool is_first = dtype == GetParam().dtypes[0];
+    // Not all where the kernels are the same.
+    if (!own_device().is_host() && !is_first && dtype != DType::kFloat64) continue;
+    const auto in = inputs(dtype);
+    const auto body = [&](std::span<const Tensor> given) {
+      return outputs_and_gradients(GetParam(), given, dtype == DType::kFloat64);
+    };
+    const auto wanted = body(in);
+    auto f = function(body);
+    for (int round = 0; round < 2; ++round)
+      expect_same_bits(f(std::span<const Tensor>(in)), wanted, std::string(dtype_name(dtype)));
   }
 }
 

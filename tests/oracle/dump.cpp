@@ -1,5 +1,6 @@
 // Writes what every case of the op table gives here, for ops_test.py to hold against TensorFlow:
-//   oracle_dump FOLDER      makes FOLDER/cases.jsonl and FOLDER/data.bin
+//   oracle_dump FOLDER eager|function      makes FOLDER/cases.jsonl and FOLDER/data.bin
+// Each case is called by itself, or traced into a function of its own and run by plan.
 // A case is a line: op, attributes, inputs, outputs, and the gradients of sum(w * output) by the
 // inputs. Arrays are {dtype, shape, offset} into data.bin.
 #include <cmath>
@@ -11,9 +12,8 @@
 #include <set>
 
 #include "ops/op_case.h"
-#include "plimsoll/gradient_tape.h"
+#include "plimsoll/function.h"
 #include "plimsoll/ops.h"
-#include "runtime/dispatch.h"
 #include "tensor/tensor_impl.h"
 
 namespace plimsoll::testing_ops {
@@ -23,24 +23,33 @@ using Json = nlohmann::json;
 
 class Dump {
  public:
-  explicit Dump(const std::string& folder)
-      : lines_(folder + "/cases.jsonl"), data_(folder + "/data.bin", std::ios::binary) {}
+  Dump(const std::string& folder, bool in_functions)
+      : in_functions_(in_functions),
+        lines_(folder + "/cases.jsonl"),
+        data_(folder + "/data.bin", std::ios::binary) {}
 
   void write(const OpCase& c, DType dtype) {
     std::vector<Tensor> in;
     for (const HostTensor& host : make_inputs(c, dtype)) in.push_back(to_device(host));
-    GradientTape tape;
-    for (const Tensor& t : in) {
-      if (is_floating(t.dtype())) tape.watch(t);
-    }
-    const std::vector<Tensor> out = call_all(c.op, in, c.attrs);
+    const auto body = [&](std::span<const Tensor> given) {
+      return outputs_and_gradients(c, given, dtype == DType::kFloat64);
+    };
+    const std::vector<Tensor> all =
+        in_functions_ ? function(body)(std::span<const Tensor>(in)) : body(in);
+    const std::size_t num_gradients =
+        op_def(c.op).grad && c.has_grad && dtype == DType::kFloat64 ? in.size() : 0;
+    const std::span<const Tensor> out(all.data(), all.size() - num_gradients);
     Json line = {{"op", op_name(c.op)}, {"case", c.name}, {"dtype", dtype_name(dtype)}};
     line["attrs"] = attrs_json(c);
     line["in"] = arrays(in);
     line["out"] = arrays(out);
     line["tolerance"] = c.tolerance;
-    if (op_def(c.op).grad && c.has_grad && dtype == DType::kFloat64)
-      add_gradients(c, tape, in, out, line);
+    if (num_gradients) {
+      std::vector<Tensor> weights;
+      for (const Tensor& t : out) weights.push_back(gradient_weights(c, {t.dtype(), t.shape()}));
+      line["weights"] = arrays(weights);
+      line["grad"] = arrays(std::span(all).last(num_gradients));
+    }
     lines_ << line.dump() << "\n";
     ++num_cases_;
   }
@@ -48,25 +57,6 @@ class Dump {
   int num_cases() const { return num_cases_; }
 
  private:
-  void add_gradients(const OpCase& c, GradientTape& tape, const std::vector<Tensor>& in,
-                     const std::vector<Tensor>& out, Json& line) {
-    std::vector<Tensor> weights;
-    Tensor sum;
-    for (const Tensor& t : out) {
-      if (t.dtype() != DType::kFloat64) {
-        weights.emplace_back();
-        continue;
-      }
-      weights.push_back(to_device(make_inputs(
-          {.name = "w", .op = c.op, .in = {{t.shape(), 0.5, 1.5}}}, DType::kFloat64)[0]));
-      const Tensor part = reduce_sum(t * weights.back());
-      sum = sum.is_valid() ? sum + part : part;
-    }
-    const auto gradients = tape.gradient(std::span(&sum, 1), in, {}, UnconnectedGradients::kNone);
-    line["weights"] = arrays(weights);
-    line["grad"] = arrays(gradients);
-  }
-
   static Json attrs_json(const OpCase& c) {
     Json made = Json::object();
     const OpInfo& info = op_info(c.op);
@@ -89,7 +79,7 @@ class Dump {
     return made;
   }
 
-  Json arrays(const std::vector<Tensor>& tensors) {
+  Json arrays(std::span<const Tensor> tensors) {
     Json list = Json::array();
     for (const Tensor& t : tensors) list.push_back(array(t));
     return list;
@@ -108,6 +98,7 @@ class Dump {
     return made;
   }
 
+  const bool in_functions_;
   std::ofstream lines_, data_;
   int num_cases_ = 0;
 };
@@ -135,12 +126,13 @@ OpCase with_special_values(OpCase c) {
 int main(int argc, char** argv) {
   using namespace plimsoll;
   using namespace plimsoll::testing_ops;
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: oracle_dump FOLDER\n");
+  const std::string_view mode = argc == 3 ? argv[2] : "";
+  if (mode != "eager" && mode != "function") {
+    std::fprintf(stderr, "usage: oracle_dump FOLDER eager|function\n");
     return 2;
   }
   std::filesystem::create_directories(argv[1]);
-  Dump dump(argv[1]);
+  Dump dump(argv[1], mode == "function");
   std::set<OpId> seen;
   for (const OpCase& c : all_cases()) {
     for (const DType dtype : c.dtypes) dump.write(c, dtype);

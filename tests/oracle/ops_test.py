@@ -1,4 +1,5 @@
-"""Holds the op table's results, as oracle_dump writes them, against the real TensorFlow: one test per op.
+"""Holds the op table's results, as oracle_dump writes them, against the real TensorFlow: one test per op, for
+calls one by one and for functions, which have to give the same bits.
 
 Every op needs a row in tensorflow_*.py: how TensorFlow computes the same. Values are compared in every dtype that
 TensorFlow has a kernel for, gradients in float64. Run by `scripts/test --oracle`.
@@ -115,10 +116,10 @@ def is_unsupported(error):
     return "Could not find device for node" in text or "allowed values" in text or "No registered" in text
 
 
-def load():
+def load(mode):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        subprocess.run([PROGRAM, folder], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([PROGRAM, folder, mode], check=True, stdout=subprocess.DEVNULL)
         lines = (folder / "cases.jsonl").read_text().splitlines()
         data = Data(folder)
     cases = {}
@@ -128,19 +129,24 @@ def load():
     return cases, data
 
 
-CASES, DATA = load()
+MODES = ["eager", "function"]  # called one by one, or traced and run by plan
+CASES, DATA = {}, {}
+for loaded in MODES:
+    CASES[loaded], DATA[loaded] = load(loaded)
+NAMES = CASES["eager"].keys()
 
 
-@pytest.mark.parametrize("op", sorted(CASES.keys() - INTERNAL))
-def test_op(op):
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("op", sorted(NAMES - INTERNAL))
+def test_op(op, mode):
     assert op in OPS, f"{op} has no row in tensorflow_*.py"
     problems = []
     compared = 0
-    for case in CASES[op]:
+    for case in CASES[mode][op]:
         if case["case"] == "special_values" and op in OTHER_SPECIAL_VALUES:
             continue
         try:
-            found = check(case, DATA)
+            found = check(case, DATA[mode])
         except (tf.errors.OpError, TypeError) as e:
             if is_unsupported(e):
                 continue
@@ -151,5 +157,16 @@ def test_op(op):
     assert compared, "TensorFlow has no kernel for any case"
 
 
+@pytest.mark.parametrize("op", sorted(NAMES))
+def test_functions_keep_every_bit(op):
+    for alone, planned in zip(CASES["eager"][op], CASES["function"][op], strict=True):
+        for part in ("in", "out", "grad"):
+            pairs = zip(alone.get(part, []), planned.get(part, []), strict=True)
+            for i, (a, b) in enumerate(pairs):
+                a, b = DATA["eager"].array(a), DATA["function"].array(b)
+                assert (a is None) == (b is None) and (a is None or a.tobytes() == b.tobytes()), (
+                    f"{alone['case']}/{alone['dtype']}: {part} {i}")
+
+
 def test_internal_ops_exist():
-    assert INTERNAL <= CASES.keys()
+    assert INTERNAL <= NAMES

@@ -121,6 +121,9 @@ OPS = {
     "TensorScatterAdd": lambda a, x, i, u: tf.tensor_scatter_nd_add(x, i, u),
     "TensorScatterUpdate": lambda a, x, i, u: tf.tensor_scatter_nd_update(x, i, u),
     "Where": lambda a, x: tf.where(x) if x.shape.rank else tf.zeros([a["count"], 0], tf.int64),
+    # debugging: they have no results, and both fail where TensorFlow's does
+    "Print": lambda a, text, *x: tf.print(end="") or [],
+    "Assert": lambda a, holds, text, *x: tf.debugging.Assert(holds, x, a["summarize"]) or [],
     # matmul
     "MatMul": lambda a, x, y: tf.linalg.matmul(x, y, a["transpose_a"], a["transpose_b"]),
 }

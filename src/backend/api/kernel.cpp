@@ -8,7 +8,7 @@ namespace plimsoll {
 
 Status Status::with_text(ErrorCode code, std::string_view text) noexcept {
   Status status(code, "");
-  status.text_size_ = static_cast<std::uint8_t>(std::min(text.size(), kMaxText));
+  status.text_size_ = static_cast<std::uint16_t>(std::min(text.size(), kMaxText));
   std::copy_n(text.data(), status.text_size_, status.text_);
   return status;
 }

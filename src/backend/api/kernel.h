@@ -27,6 +27,8 @@ struct FusedProgram;  // backend/api/fused.h
 // The outcome of a kernel: fine, or an error that depends on values.
 class Status {
  public:
+  static constexpr std::size_t kMaxText = 1000;
+
   Status() noexcept = default;  // fine
   // `format` is a literal with up to three {} for the numbers: nothing is allocated on the way.
   Status(ErrorCode code, const char* format, std::int64_t a = 0, std::int64_t b = 0,
@@ -39,12 +41,10 @@ class Status {
   void throw_if_error(std::string_view op) const;
 
  private:
-  static constexpr std::size_t kMaxText = 240;
-
   const char* format_ = nullptr;
   std::int64_t numbers_[3] = {};
   ErrorCode code_ = ErrorCode::kInternal;
-  std::uint8_t text_size_ = 0;
+  std::uint16_t text_size_ = 0;
   char text_[kMaxText];  // the first text_size_ are set
 };
 

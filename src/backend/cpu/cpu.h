@@ -20,5 +20,6 @@ std::span<const KernelDef> norm_kernels();
 std::span<const KernelDef> softmax_kernels();
 std::span<const KernelDef> gather_kernels();
 std::span<const KernelDef> random_kernels();
+std::span<const KernelDef> debugging_kernels();
 
 }  // namespace plimsoll::cpu

@@ -25,7 +25,7 @@ void merge_common(Graph& graph, const PassContext&) {
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     Node& node = graph.nodes[n];
     for (ValueId& v : node.in) v = name[static_cast<std::size_t>(v)];
-    if (node.kind != NodeKind::kOp || node.is_recomputed) continue;
+    if (node.kind != NodeKind::kOp || node.is_recomputed || is_effect(node)) continue;
     const std::uint64_t hash = hash_node(node);
     const auto [begin, end] = seen.equal_range(hash);
     for (auto it = begin; it != end && keep[n]; ++it) {
