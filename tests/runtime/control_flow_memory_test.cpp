@@ -13,6 +13,7 @@
 #include "plimsoll/memory_api.h"
 #include "plimsoll/ops.h"
 #include "plimsoll/variable.h"
+#include "runtime/arena_check.h"
 #include "runtime/control_flow_cases.h"
 #include "runtime/fresh.h"
 #include "runtime/measure.h"
@@ -171,7 +172,8 @@ TEST_F(ControlFlowMemoryTest, ASecondRunAllocatesNothing) {
     for (int i = 0; i < 3; ++i) {
       const std::int64_t before = num_news;
       f.run(c.inputs, out);
-      EXPECT_EQ(num_news - before, 0) << c.name;
+      if (!is_checking_arenas())
+        EXPECT_EQ(num_news - before, 0) << c.name;  // the watch keeps books
     }
     EXPECT_EQ(memory::stats("CPU:0").count, count) << c.name;
   }
