@@ -34,6 +34,10 @@ void fuse_elementwise(Graph&, const PassContext&);
 void update_early(Graph&, const PassContext&);
 void find_order(Graph&, const PassContext&);
 
+// Whether node `n` is a call of this op; not for -1.
+inline bool is_op(const Graph& graph, int n, OpId op) noexcept {
+  return n >= 0 && graph.nodes[at(n)].kind == NodeKind::kOp && graph.nodes[at(n)].op == op;
+}
 // Whether the device has a kernel of an op for this type.
 bool has_kernel(const PassContext& context, OpId op, DType dtype) noexcept;
 

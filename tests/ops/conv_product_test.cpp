@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "ops/wave.h"
 #include "plimsoll/gradient_tape.h"
 #include "plimsoll/ops.h"
 
@@ -11,15 +12,8 @@ namespace {
 
 namespace tf = plimsoll;
 
-Tensor wave(const Shape& shape, double step) {
-  std::vector<float> values(static_cast<std::size_t>(shape.num_elements()));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<float>(std::sin(step * static_cast<double>(i)));
-  return constant<float>(values, shape);
-}
-
 TEST(ProductConvTest, GradientIsThatOfTheMatmul) {
-  const Tensor x = wave({2, 3, 3, 512}, 0.7), w = wave({1, 1, 512, 520}, 0.3);
+  const Tensor x = wave({2, 3, 3, 512}, 0.7, 1), w = wave({1, 1, 512, 520}, 0.3, 1);
   const auto gradient = [&](auto&& f, const Tensor& source) {
     GradientTape tape;
     tape.watch(source);

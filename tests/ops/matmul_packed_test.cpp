@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "ops/wave.h"
 #include "plimsoll/ops.h"
 
 namespace plimsoll {
@@ -10,17 +11,10 @@ namespace {
 
 namespace tf = plimsoll;
 
-Tensor wave(const Shape& shape, double step) {
-  std::vector<float> values(static_cast<std::size_t>(shape.num_elements()));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<float>(std::sin(step * static_cast<double>(i)));
-  return constant<float>(values, shape);
-}
-
 TEST(PackedMatMulTest, IsTheProduct) {
   for (const bool transposed : {false, true}) {
-    const Tensor a = wave({600, 1500}, 0.7);
-    const Tensor b = wave(transposed ? Shape{1401, 1500} : Shape{1500, 1401}, 0.3);
+    const Tensor a = wave({600, 1500}, 0.7, 1);
+    const Tensor b = wave(transposed ? Shape{1401, 1500} : Shape{1500, 1401}, 0.3, 1);
     const MatMulOptions options{.transpose_b = transposed};
     const auto all = tf::matmul(a, b, options).to_vector<float>();
     for (const std::int64_t first : {0, 300}) {

@@ -2,33 +2,11 @@
 // an execution; that is the same for each run of a primitive, and so can be told apart.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <vector>
 
+#include "base/count_news.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/placement.h"
-
-namespace {
-std::atomic<std::int64_t> num_allocations = 0;
-}  // namespace
-
-void* operator new(std::size_t size) {
-  ++num_allocations;
-  if (void* p = std::malloc(size ? size : 1)) return p;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  ++num_allocations;
-  return std::malloc(size ? size : 1);
-}
-void operator delete(void* p) noexcept {
-  std::free(p);
-}
-void operator delete(void* p, std::size_t) noexcept {
-  std::free(p);
-}
 
 namespace plimsoll {
 namespace {
@@ -74,16 +52,16 @@ TEST(RunAllocationTest, ManyKernelsKeepTheirHandles) {
   std::vector<std::unique_ptr<Product>> products;
   for (int i = 0; i < kNum; ++i) products.push_back(std::make_unique<Product>(64 + i));
   const auto run_all = [&] {
-    const std::int64_t before = num_allocations;
+    const std::int64_t before = num_news;
     for (const auto& product : products) product->run();
-    return num_allocations - before;
+    return num_news - before;
   };
   run_all();
   products[0]->run();
-  const std::int64_t before = num_allocations;
+  const std::int64_t before = num_news;
   products[0]->run();
   products[0]->run();
-  const std::int64_t of_two = num_allocations - before;
+  const std::int64_t of_two = num_news - before;
   EXPECT_EQ(run_all() * 2, of_two * kNum);
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <list>
 
+#include "ops/wave.h"
 #include "plimsoll/device.h"
 #include "plimsoll/gradient_tape.h"
 #include "plimsoll/ops.h"
@@ -21,13 +22,6 @@ namespace plimsoll {
 namespace {
 
 namespace tf = plimsoll;
-
-Tensor wave(const Shape& shape, double step = 0.7) {
-  std::vector<float> values(static_cast<std::size_t>(shape.num_elements()));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<float>(0.3 * std::sin(step * static_cast<double>(i)));
-  return constant<float>(values, shape);
-}
 
 // A training step with its variables.
 class Model {

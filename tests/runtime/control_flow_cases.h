@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "ops/wave.h"
 #include "plimsoll/control_flow.h"
 #include "plimsoll/ops.h"
 
@@ -14,12 +15,6 @@ namespace plimsoll {
 
 using Tensors = std::vector<Tensor>;
 
-inline Tensor wave(const Shape& shape, double step = 0.7) {
-  std::vector<float> values(static_cast<std::size_t>(shape.num_elements()));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<float>(0.5 * std::sin(step * static_cast<double>(i) + 0.3));
-  return constant<float>(values, shape);
-}
 inline Tensor number(int value) {
   return constant<std::int32_t>({value}, {});
 }

@@ -9,10 +9,6 @@
 namespace plimsoll::graph {
 namespace {
 
-bool is_op(const Graph& g, int n, OpId op) noexcept {
-  return n >= 0 && g.nodes[at(n)].kind == NodeKind::kOp && g.nodes[at(n)].op == op;
-}
-
 // The op with a bias; none if the node has no such form.
 std::optional<OpId> with_bias(const Graph& g, const Node& node) noexcept {
   const bool is_product = node.kind == NodeKind::kOp && node.op == OpId::MatMul;

@@ -24,9 +24,6 @@ class NormFuser {
   }
 
  private:
-  bool is_op(int n, OpId op) const noexcept {
-    return n >= 0 && g_.nodes[at(n)].kind == NodeKind::kOp && g_.nodes[at(n)].op == op;
-  }
   std::optional<Activation> activation_at(int n) const noexcept {
     if (n < 0 || g_.nodes[at(n)].kind != NodeKind::kOp) return std::nullopt;
     return activation_of(g_.nodes[at(n)].op);
@@ -34,15 +31,15 @@ class NormFuser {
 
   void fuse_forward(int n) {
     const Node& norm = g_.nodes[at(n)];
-    const bool is_training = is_op(n, OpId::BatchNorm);
-    if (!is_training && !is_op(n, OpId::BatchNormInference)) return;
+    const bool is_training = is_op(g_, n, OpId::BatchNorm);
+    if (!is_training && !is_op(g_, n, OpId::BatchNormInference)) return;
     const OpId fused = is_training ? OpId::BatchNormAct : OpId::BatchNormActInference;
     const TensorSpec spec = g_.spec(norm.out[0]);
     if (!has_kernel(context_, fused, spec.dtype)) return;
 
     const int last = links_.sole_reader(norm.out[0]);
     ValueId added = kNoValue;
-    if (is_op(last, OpId::Add)) {
+    if (is_op(g_, last, OpId::Add)) {
       const Node& sum = g_.nodes[at(last)];
       added = sum.in[0] == norm.out[0] ? sum.in[1] : sum.in[0];
       if (added == norm.out[0] || !(g_.spec(added) == spec)) return;
@@ -79,7 +76,8 @@ class NormFuser {
     const Node& gated = g_.nodes[at(gate)];
     if (gated.kind != NodeKind::kOp || gated.in.size() != 2) return;
     const int from = links_.maker(gated.in[1]);
-    if (!is_op(from, OpId::BatchNormAct) && !is_op(from, OpId::BatchNormActInference)) return;
+    if (!is_op(g_, from, OpId::BatchNormAct) && !is_op(g_, from, OpId::BatchNormActInference))
+      return;
     const Node& norm = g_.nodes[at(from)];
     const bool is_training = norm.op == OpId::BatchNormAct;
     if (norm.in.size() != (is_training ? 3 : 5)) return;  // it adds something
