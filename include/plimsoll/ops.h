@@ -6,6 +6,7 @@
 #include "plimsoll/ops/debugging.h"
 #include "plimsoll/ops/elementwise.h"
 #include "plimsoll/ops/gather.h"
+#include "plimsoll/ops/linalg.h"
 #include "plimsoll/ops/matmul.h"
 #include "plimsoll/ops/norm.h"
 #include "plimsoll/ops/pool.h"

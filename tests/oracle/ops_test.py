@@ -19,10 +19,11 @@ import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
+import tensorflow_linalg  # noqa: E402
 import tensorflow_ops  # noqa: E402
 import tensorflow_windows  # noqa: E402
 
-OPS = {**tensorflow_ops.OPS, **tensorflow_windows.OPS}
+OPS = {**tensorflow_ops.OPS, **tensorflow_windows.OPS, **tensorflow_linalg.OPS}
 INTERNAL = tensorflow_ops.INTERNAL | tensorflow_windows.INTERNAL
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -39,6 +40,7 @@ OTHER_SPECIAL_VALUES = {
     "Gelu": "by erf",
     "MaxPool2D": "TensorFlow loses a nan or not, by its place in the window; here it stays",
     "TopK": "TensorFlow's order is none as soon as there is a nan",
+    **tensorflow_linalg.OTHER_SPECIAL_VALUES,
 }
 
 
@@ -83,6 +85,8 @@ def check(case, data):
                 tape.watch(t)
         outputs = function(case["attrs"], *inputs)
         outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+        if case["op"] in tensorflow_linalg.ALIGN:
+            outputs = tensorflow_linalg.ALIGN[case["op"]](outputs, [data.array(spec) for spec in case["out"]])
         target = None
         for t, spec in zip(outputs, case.get("weights", [])):
             if spec is not None:

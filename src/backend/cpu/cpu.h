@@ -14,6 +14,8 @@ std::span<const KernelDef> reduce_kernels();
 std::span<const KernelDef> reduce_scan_kernels();
 std::span<const KernelDef> shape_kernels();
 std::span<const KernelDef> matmul_kernels();
+std::span<const KernelDef> linalg_kernels();
+std::span<const KernelDef> linalg_decompose_kernels();
 std::span<const KernelDef> conv_kernels();
 std::span<const KernelDef> pool_kernels();
 std::span<const KernelDef> norm_kernels();
