@@ -136,6 +136,8 @@ std::vector<OpCase> conv_cases() {
       {"one_by_one", {2, 4, 5, 8}, {1, 1, 8, 6}},
       {"one_by_one_strided", {1, 5, 5, 16}, {1, 1, 16, 16}, {2, 2}, kSame},
       {"strided_same", {1, 8, 7, 4}, {3, 3, 4, 5}, {2, 2}, kSame},
+      {"strided_wide", {2, 6, 5, 64}, {3, 3, 64, 64}, {2, 2}, kSame},
+      {"one_by_one_strided_wide", {2, 5, 5, 64}, {1, 1, 64, 72}, {2, 2}},
       {"strided_valid_leftover", {1, 8, 9, 4}, {3, 2, 4, 5}, {2, 3}},
       {"even_window", {1, 6, 6, 2}, {2, 4, 2, 3}, {1, 1}, kSame},
       {"dilated", {1, 9, 8, 4}, {3, 3, 4, 4}, {1, 1}, kSame, {}, {2, 3}},

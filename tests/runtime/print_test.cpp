@@ -94,9 +94,10 @@ TEST_F(PrintTest, BranchesAndLoopsPrintWhenTheyRun) {
       return tape.gradient(tf::reduce_sum(sums), x);
     });
     std::vector<float> gradient;
-    EXPECT_EQ(
-        printed([&] { gradient = f(constant<float>({1, 2, 0.5F, 4})).to_vector<float>(); }),
-        "begin\nlarge 2\nlarge 4\nend\n")
+    EXPECT_EQ(printed([&] {
+                gradient = f(constant<float>({1, 2, 0.5F, 4})).to_vector<float>();
+              }),
+              "begin\nlarge 2\nlarge 4\nend\n")
         << passes;
     EXPECT_EQ(gradient, (std::vector<float>{4, 12, 2, 8}));
   }

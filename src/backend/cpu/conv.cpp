@@ -90,7 +90,8 @@ ConvEnginePtr<C> make_engine(const ConvShape& shape, ConvPass pass, bool& has_bi
   if constexpr (std::is_same_v<C, float>) {
     try {
       ScratchBook trial = book;
-      auto engine = make_onednn_conv(shape, pass, has_bias, trial);
+      auto engine = product_conv_pays(shape, pass) ? make_product_conv(shape, trial)
+                                                   : make_onednn_conv(shape, pass, has_bias, trial);
       book = trial;
       has_bias = false;
       return engine;

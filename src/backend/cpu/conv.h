@@ -30,6 +30,11 @@ using ConvEnginePtr = std::unique_ptr<const ConvEngine<C>>;
 ConvEnginePtr<float> make_onednn_conv(const ConvShape& shape, ConvPass pass, bool has_bias,
                                       ScratchBook& book);
 
+// The gradient by the filter as products of matrices, and whether that is the faster way.
+// throws: UnimplementedError if oneDNN has no fit kernel.
+bool product_conv_pays(const ConvShape& shape, ConvPass pass) noexcept;
+ConvEnginePtr<float> make_product_conv(const ConvShape& shape, ScratchBook& book);
+
 // Products of rows of the image with taps of the filter (gemm.h); any shape.
 template <class C>
 ConvEnginePtr<C> make_direct_conv(const ConvShape& shape, ConvPass pass, ScratchBook& book);

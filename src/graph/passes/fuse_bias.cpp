@@ -15,13 +15,15 @@ bool is_op(const Graph& g, int n, OpId op) noexcept {
 
 // The op with a bias; none if the node has no such form.
 std::optional<OpId> with_bias(const Graph& g, const Node& node) noexcept {
-  if (node.kind != NodeKind::kOp || g.spec(node.out[0]).shape.num_elements() == 0) return {};
-  if (node.op == OpId::MatMul) return OpId::MatMulBias;
-  const bool has_channels_last =
-      node.op == OpId::Conv2D && node.attrs[attr::Conv2D::data_format].as_int() ==
-                                     static_cast<std::int64_t>(DataFormat::kNhwc);
-  if (has_channels_last && g.spec(node.in[0]).shape.num_elements() > 0) return OpId::Conv2DBias;
-  return {};
+  const bool is_product = node.kind == NodeKind::kOp && node.op == OpId::MatMul;
+  const bool is_conv = node.kind == NodeKind::kOp && node.op == OpId::Conv2D &&
+                       node.attrs[attr::Conv2D::data_format].as_int() ==
+                           static_cast<std::int64_t>(DataFormat::kNhwc);
+  if (!is_product && !is_conv) return {};
+  if (g.spec(node.out[0]).shape.num_elements() == 0) return {};
+  if (is_product) return OpId::MatMulBias;
+  if (g.spec(node.in[0]).shape.num_elements() == 0) return {};
+  return OpId::Conv2DBias;
 }
 
 Attrs attrs_with(const Attrs& attrs, Activation activation) {
