@@ -24,7 +24,7 @@ struct MatrixBatch {
 // Takes pieces of a part's scratch, or counts their bytes if there is none yet.
 class Carver {
  public:
-  explicit Carver(char* at) noexcept : at_(at) {}
+  explicit Carver(char* at) noexcept : at_(reinterpret_cast<std::uintptr_t>(at)) {}
   template <class T>
   T* take(std::int64_t num) noexcept {
     T* piece = reinterpret_cast<T*>(at_ + used_);
@@ -34,7 +34,7 @@ class Carver {
   std::uint64_t used() const noexcept { return used_; }
 
  private:
-  char* at_;
+  std::uintptr_t at_;
   std::uint64_t used_ = 0;
 };
 
