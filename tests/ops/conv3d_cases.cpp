@@ -115,6 +115,9 @@ std::vector<OpCase> conv3d_cases() {
       {"one_by_one", {2, 3, 3, 5, 2, true}, {1, 1, 1, 5, 6}},
       {"groups", {1, 4, 4, 6, 3, true}, {2, 2, 2, 2, 9}, {1, 1, 1}, kSame},
       {"depth_of_one", {1, 5, 5, 3, 1, true}, {1, 3, 3, 3, 4}, {1, 1, 1}, kSame},
+      // What has kernels of its own in two dimensions.
+      {"many_channels", {1, 3, 3, 128, 2, true}, {1, 3, 3, 128, 128}, {1, 1, 1}, kSame},
+      {"strided_wide", {1, 4, 4, 64, 2, true}, {1, 3, 3, 64, 64}, {1, 2, 2}, kSame},
       {"no_volumes", {0, 4, 4, 2, 3, true}, {2, 2, 2, 2, 3}},
       {"no_output", {1, 4, 4, 2, 1, true}, {2, 2, 2, 2, 3}},
       {"channels_first",

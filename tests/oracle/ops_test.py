@@ -11,17 +11,13 @@ import pathlib
 import subprocess
 import tempfile
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
-os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # with it, convolutions of empty images have the image's shape
+import numpy as np
+import pytest
+import tensorflow as tf
 
-import numpy as np  # noqa: E402
-import pytest  # noqa: E402
-import tensorflow as tf  # noqa: E402
-
-import tensorflow_linalg  # noqa: E402
-import tensorflow_ops  # noqa: E402
-import tensorflow_windows  # noqa: E402
+import tensorflow_linalg
+import tensorflow_ops
+import tensorflow_windows
 
 OPS = {**tensorflow_ops.OPS, **tensorflow_windows.OPS, **tensorflow_linalg.OPS}
 INTERNAL = tensorflow_ops.INTERNAL | tensorflow_windows.INTERNAL

@@ -83,17 +83,24 @@ ConvPass pass_of(OpId op) noexcept {
   }
 }
 
-// Clears `has_bias` if the engine adds it.
+// Engines for float, the fastest first. Clears `has_bias` if the engine adds it.
+ConvEnginePtr<float> make_float_engine(const ConvShape& shape, ConvPass pass, bool& has_bias,
+                                       ScratchBook& book) {
+  if (winograd_conv_pays(shape)) return make_winograd_conv(shape, pass, book);
+  if (product_conv_pays(shape, pass)) return make_product_conv(shape, book);
+  auto engine = make_onednn_conv(shape, pass, has_bias, book);
+  has_bias = false;
+  return engine;
+}
+
 template <class C>
 ConvEnginePtr<C> make_engine(const ConvShape& shape, ConvPass pass, bool& has_bias,
                              ScratchBook& book) {
   if constexpr (std::is_same_v<C, float>) {
     try {
       ScratchBook trial = book;
-      auto engine = product_conv_pays(shape, pass) ? make_product_conv(shape, trial)
-                                                   : make_onednn_conv(shape, pass, has_bias, trial);
+      auto engine = make_float_engine(shape, pass, has_bias, trial);
       book = trial;
-      has_bias = false;
       return engine;
     } catch (const UnimplementedError&) {  // our own kernels take any shape
     }

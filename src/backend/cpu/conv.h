@@ -35,6 +35,10 @@ ConvEnginePtr<float> make_onednn_conv(const ConvShape& shape, ConvPass pass, boo
 bool product_conv_pays(const ConvShape& shape, ConvPass pass) noexcept;
 ConvEnginePtr<float> make_product_conv(const ConvShape& shape, ScratchBook& book);
 
+// 3x3 convolutions in fewer multiplications (winograd_tiles.h), likewise.
+bool winograd_conv_pays(const ConvShape& shape) noexcept;
+ConvEnginePtr<float> make_winograd_conv(const ConvShape& shape, ConvPass pass, ScratchBook& book);
+
 // Products of rows of the image with taps of the filter (gemm.h); any shape.
 template <class C>
 ConvEnginePtr<C> make_direct_conv(const ConvShape& shape, ConvPass pass, ScratchBook& book);

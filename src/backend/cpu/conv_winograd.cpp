@@ -1,0 +1,207 @@
+// 3x3 convolutions with stride 1 by Winograd's F(2x2, 3x3): tiles are transformed, multiplied as 16
+// products of matrices by oneDNN, and transformed back. Takes 4/9 of the multiplications; the
+// transforms go through caches, some images at a time.
+#include <optional>
+
+#include "backend/cpu/conv.h"
+#include "backend/cpu/onednn.h"
+#include "backend/cpu/parallel.h"
+#include "backend/cpu/winograd_tiles.h"
+
+namespace plimsoll::cpu {
+namespace {
+
+constexpr std::int64_t kPlanes = 16;
+constexpr std::int64_t kChunkBytes = 8 << 20;  // of transformed tiles
+
+// An image that is cut into tiles.
+struct Plane {
+  std::int64_t h, w, c;
+};
+
+class WinogradConv final : public ConvEngine<float> {
+ public:
+  WinogradConv(const ConvShape& s, ConvPass pass, ScratchBook& book) : pass_(pass) {
+    const Plane image{s.h.in, s.w.in, s.in_c}, out{s.h.out, s.w.out, s.out_c};
+    const bool is_back = pass == ConvPass::kToInput;
+    from_ = is_back ? out : image;
+    to_ = is_back ? image : out;
+    // Going back, the window is flipped, and reaches over the other end.
+    top_ = is_back ? 2 - s.h.pad_before : s.h.pad_before;
+    left_ = is_back ? 2 - s.w.pad_before : s.w.pad_before;
+    lines_ = (to_.h + 1) / 2;
+    columns_ = (to_.w + 1) / 2;
+    num_images_ = chunk_ = s.n;
+    const std::int64_t image_bytes = kPlanes * lines_ * columns_ * (from_.c + to_.c) * 4;
+    while (chunk_ > 1 && (s.n % chunk_ != 0 || chunk_ * image_bytes > kChunkBytes)) --chunk_;
+    tiles_ = chunk_ * lines_ * columns_;
+    make_products(book);
+    const auto floats = [&](std::int64_t n) {
+      book.book(static_cast<std::uint64_t>(n) * sizeof(float));
+    };
+    floats(kPlanes * tiles_ * from_.c);  // 1: transformed tiles
+    floats(kPlanes * tiles_ * to_.c);    // 2: their products, or transformed gradients
+    floats(kPlanes * from_.c * to_.c);   // 3: the transformed filter
+    floats(from_.c +
+           2 * to_.c * max_threads());  // 4: pixels outside: zeros, and where none is wanted
+  }
+
+  Status run(float* image, float* filter, float* out, const float*,
+             std::span<const DeviceSpan> scratch) const noexcept override {
+    const bool is_back = pass_ == ConvPass::kToInput;
+    const float* from = is_back ? out : image;
+    float* to = is_back ? image : out;
+    float* tiles = scratch[1].as<float>();
+    float* products = scratch[2].as<float>();
+    float* taps = scratch[3].as<float>();
+    float* outside = scratch[4].as<float>();
+    void* pad = scratch[0].as<void>();
+    std::fill_n(outside, from_.c + to_.c, 0.0F);
+    if (pass_ != ConvPass::kToFilter) take_filter(filter, is_back, taps);
+    for (std::int64_t first = 0; first < num_images_; first += chunk_) {
+      take_tiles(from + first * from_.h * from_.w * from_.c, outside, tiles);
+      if (pass_ == ConvPass::kToFilter) {
+        take_gradients(to + first * to_.h * to_.w * to_.c, outside, products);
+        const Status status = (first ? add_product_ : product_)->run({tiles, products, taps, pad});
+        if (!status.ok()) return status;
+      } else {
+        const Status status = product_->run({tiles, taps, products, pad});
+        if (!status.ok()) return status;
+        give_tiles(products, outside + from_.c, to + first * to_.h * to_.w * to_.c);
+      }
+    }
+    if (pass_ == ConvPass::kToFilter) give_filter(taps, filter);
+    return {};
+  }
+
+ private:
+  static std::int64_t max_threads() noexcept { return omp_get_max_threads(); }
+
+  void make_products(ScratchBook& book) {
+    const std::int64_t in = from_.c, out = to_.c;
+    const auto tiles = onednn_desc({kPlanes, tiles_, in}, {tiles_ * in, in, 1});
+    const auto products = onednn_desc({kPlanes, tiles_, out}, {tiles_ * out, out, 1});
+    std::uint64_t pad = 0;
+    const auto make = [&](const dnnl::memory::desc& a, const dnnl::memory::desc& b,
+                          const dnnl::memory::desc& c, bool adds) {
+      auto attr = onednn_attr();
+      if (adds) {
+        dnnl::post_ops sum;
+        sum.append_sum(1);
+        attr.set_post_ops(sum);
+      }
+      dnnl::matmul::primitive_desc desc(onednn_engine(), a, b, c, attr);
+      skip_unfit(desc);
+      pad = std::max<std::uint64_t>(pad, desc.scratchpad_desc().get_size());
+      return OneDnnCall(dnnl::matmul(desc), {{DNNL_ARG_SRC, a},
+                                             {DNNL_ARG_WEIGHTS, b},
+                                             {DNNL_ARG_DST, c},
+                                             {DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()}});
+    };
+    if (pass_ == ConvPass::kToFilter) {
+      const auto turned = onednn_desc({kPlanes, in, tiles_}, {tiles_ * in, 1, in});
+      const auto taps = onednn_desc({kPlanes, in, out}, {in * out, out, 1});
+      product_ = make(turned, products, taps, false);
+      if (chunk_ < num_images_) add_product_ = make(turned, products, taps, true);
+    } else {
+      // The filter is [in][out] as the forward pass sees it.
+      const bool is_back = pass_ == ConvPass::kToInput;
+      const auto taps =
+          onednn_desc({kPlanes, in, out}, is_back ? dnnl::memory::dims{in * out, 1, in}
+                                                  : dnnl::memory::dims{in * out, out, 1});
+      product_ = make(tiles, taps, products, false);
+    }
+    book.book(pad);  // 0
+  }
+
+  // Calls f(image, line, column, place of the tile) for parts of the tiles.
+  template <class F>
+  void for_tiles(F&& f) const noexcept {
+    parallel_for(chunk_ * lines_, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        for (std::int64_t x = 0; x < columns_; ++x)
+          f(i / lines_, i % lines_ * 2, x * 2, i * columns_ + x);
+      }
+    });
+  }
+  // Where pixels of a square of the image are; `outside` for those that it does not have.
+  template <int kSize, class T>
+  static void find_pixels(T* image, const Plane& p, std::int64_t y0, std::int64_t x0, T* outside,
+                          T** found) noexcept {
+    for (std::int64_t y = y0; y < y0 + kSize; ++y) {
+      for (std::int64_t x = x0; x < x0 + kSize; ++x) {
+        const bool is_inside = y >= 0 && y < p.h && x >= 0 && x < p.w;
+        *found++ = is_inside ? image + (y * p.w + x) * p.c : outside;
+      }
+    }
+  }
+
+  void take_tiles(const float* images, const float* zeros, float* tiles) const noexcept {
+    for_tiles([&](std::int64_t n, std::int64_t y, std::int64_t x, std::int64_t at) {
+      const float* pixels[16];
+      find_pixels<4>(images + n * from_.h * from_.w * from_.c, from_, y - top_, x - left_, zeros,
+                     pixels);
+      kernels_.take_image(pixels, from_.c, tiles + at * from_.c, tiles_ * from_.c);
+    });
+  }
+  void take_gradients(const float* images, const float* zeros, float* to) const noexcept {
+    for_tiles([&](std::int64_t n, std::int64_t y, std::int64_t x, std::int64_t at) {
+      const float* pixels[4];
+      find_pixels<2>(images + n * to_.h * to_.w * to_.c, to_, y, x, zeros, pixels);
+      kernels_.take_gradient(pixels, to_.c, to + at * to_.c, tiles_ * to_.c);
+    });
+  }
+  void give_tiles(const float* products, float* unwanted, float* images) const noexcept {
+    for_tiles([&](std::int64_t n, std::int64_t y, std::int64_t x, std::int64_t at) {
+      float* pixels[4];
+      find_pixels<2>(images + n * to_.h * to_.w * to_.c, to_, y, x,
+                     unwanted + omp_get_thread_num() * to_.c, pixels);
+      kernels_.give_image(products + at * to_.c, tiles_ * to_.c, to_.c, pixels);
+    });
+  }
+
+  // Rows of taps as they lie in the filter, [in][out] of the forward pass.
+  void take_filter(const float* filter, bool is_flipped, float* taps) const noexcept {
+    const std::int64_t size = from_.c * to_.c;
+    parallel_for(size, 4096, [&](std::int64_t begin, std::int64_t end) {
+      const float* g[9];
+      for (int i = 0; i < 9; ++i) g[i] = filter + (is_flipped ? 8 - i : i) * size + begin;
+      kernels_.take_filter(g, end - begin, taps + begin, size);
+    });
+  }
+  void give_filter(const float* taps, float* filter) const noexcept {
+    const std::int64_t size = from_.c * to_.c;
+    parallel_for(size, 4096, [&](std::int64_t begin, std::int64_t end) {
+      float* g[9];
+      for (int i = 0; i < 9; ++i) g[i] = filter + i * size + begin;
+      kernels_.give_filter(taps + begin, size, end - begin, g);
+    });
+  }
+
+  const WinogradTiles& kernels_ = winograd_tiles();
+  ConvPass pass_;
+  Plane from_, to_;
+  std::int64_t top_, left_;       // padding
+  std::int64_t lines_, columns_;  // of tiles in an image
+  std::int64_t num_images_, chunk_, tiles_;
+  std::optional<OneDnnCall> product_, add_product_;
+};
+
+}  // namespace
+
+bool winograd_conv_pays(const ConvShape& s) noexcept {
+  constexpr std::int64_t kManyChannels = 128;
+  const auto is_fit = [](const WindowAxis& a) {
+    return a.size == 3 && a.stride == 1 && a.dilation == 1 && a.pad_before <= 2 &&
+           a.pad_after <= 2 && a.out > 0;
+  };
+  return s.groups == 1 && s.kind == ConvKind::kPlain && is_fit(s.h) && is_fit(s.w) &&
+         s.in_c >= kManyChannels && s.out_c >= kManyChannels;
+}
+
+ConvEnginePtr<float> make_winograd_conv(const ConvShape& shape, ConvPass pass, ScratchBook& book) {
+  return onednn_try(
+      [&]() -> ConvEnginePtr<float> { return std::make_unique<WinogradConv>(shape, pass, book); });
+}
+
+}  // namespace plimsoll::cpu
