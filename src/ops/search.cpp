@@ -44,6 +44,8 @@ void infer_in_top_k(InferCtx& ctx) {
   PLIMSOLL_CHECK(predictions.dim(0) == targets.dim(0), InvalidArgumentError,
                  "First dimension of predictions {} must match length of targets {} [Op:InTopK]",
                  predictions.dim(0), targets.dim(0));
+  PLIMSOLL_CHECK(predictions.dim(1) <= INT32_MAX, InvalidArgumentError,
+                 "{} classes are more than int32 counts [Op:InTopK]", predictions.dim(1));
   ctx.out.add(DType::kBool, targets);
 }
 

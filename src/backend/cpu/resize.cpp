@@ -1,6 +1,7 @@
 // Images of another size, row by row: the input rows of an output row are added up first, then the
 // pixels of the sum. Gradients are the same with transposed tables.
 #include <cstring>
+#include <span>
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/parallel.h"
@@ -66,18 +67,38 @@ void add_rows(const T* image, std::int64_t row_size, const ResizeTable& table,
   }
 }
 
-template <class A, class T>
+// kBlock channels of a pixel, which the compiler sees as one.
+template <std::int64_t kBlock, class A, class T>
+void add_pixels(const A* from, std::int64_t channels, std::span<const float> weights,
+                T* out) noexcept {
+  A sums[kBlock] = {};
+  for (const float weight : weights) {
+    for (std::int64_t c = 0; c < kBlock; ++c) sums[c] += static_cast<A>(weight) * from[c];
+    from += channels;
+  }
+  for (std::int64_t c = 0; c < kBlock; ++c)
+    out[c] = static_cast<T>(static_cast<compute_t<T>>(sums[c]));
+}
+
+template <std::int64_t kBlock, class A, class T>
 void add_columns(const A* line, std::int64_t channels, const ResizeTable& table, T* out) noexcept {
   for (const ResizeTable::Span& span : table.spans) {
     const A* from = line + span.start * channels;
-    for (std::int64_t c = 0; c < channels; ++c) {
-      A sum = 0;
-      for (std::int64_t k = 0; k < span.count; ++k)
-        sum += static_cast<A>(table.weights[static_cast<std::size_t>(span.first + k)]) *
-               from[k * channels + c];
-      *out++ = static_cast<T>(static_cast<compute_t<T>>(sum));
-    }
+    const std::span weights(table.weights.data() + span.first,
+                            static_cast<std::size_t>(span.count));
+    std::int64_t c = 0;
+    for (; c + kBlock <= channels; c += kBlock)
+      add_pixels<kBlock>(from + c, channels, weights, out + c);
+    for (; c < channels; ++c) add_pixels<1>(from + c, channels, weights, out + c);
+    out += channels;
   }
+}
+
+template <class A, class T>
+void add_columns(const A* line, std::int64_t channels, const ResizeTable& table, T* out) noexcept {
+  if (channels == 3) return add_columns<3>(line, channels, table, out);
+  if (channels < 8) return add_columns<1>(line, channels, table, out);
+  add_columns<8>(line, channels, table, out);
 }
 
 template <class A>
@@ -133,6 +154,32 @@ KernelStatePtr prepare_nearest(const KernelCall& call, ScratchBook&) {
   return plan;
 }
 
+// kPixel: bytes of a pixel; 0 for any.
+template <std::size_t kPixel>
+void copy_pixels(const char* from, const ResizeTable& columns, std::size_t pixel,
+                 char* to) noexcept {
+  const std::size_t size = kPixel ? kPixel : pixel;
+  for (const ResizeTable::Span& column : columns.spans) {
+    std::memcpy(to, from + static_cast<std::size_t>(column.start) * size, size);
+    to += size;
+  }
+}
+
+auto copier_for(std::int64_t pixel) noexcept {
+  switch (pixel) {
+    case 1:
+      return copy_pixels<1>;
+    case 3:
+      return copy_pixels<3>;
+    case 4:
+      return copy_pixels<4>;
+    case 12:
+      return copy_pixels<12>;
+    default:
+      return copy_pixels<0>;
+  }
+}
+
 Status run_nearest(const RunArgs& args) noexcept {
   const auto& plan = static_cast<const ResizePlan&>(*args.state);
   const Shape& in = args.call.in[0].shape;
@@ -140,6 +187,7 @@ Status run_nearest(const RunArgs& args) noexcept {
   const std::int64_t height = out.dim(1), width = out.dim(2);
   const std::int64_t pixel = in.dim(3) * dtype_size(args.call.in[0].dtype);
   if (pixel == 0) return {};
+  const auto copy = copier_for(pixel);
   parallel_for(out.dim(0) * height, std::max<std::int64_t>(1, 131072 / (width * pixel)),
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t row = begin; row < end; ++row) {
@@ -147,10 +195,7 @@ Status run_nearest(const RunArgs& args) noexcept {
                    const char* from = args.in[0].as<const char>() +
                                       (row / height * in.dim(1) + span.start) * in.dim(2) * pixel;
                    char* to = args.out[0].as<char>() + row * width * pixel;
-                   for (const ResizeTable::Span& column : plan.columns.spans) {
-                     std::memcpy(to, from + column.start * pixel, static_cast<std::size_t>(pixel));
-                     to += pixel;
-                   }
+                   copy(from, plan.columns, static_cast<std::size_t>(pixel), to);
                  }
                });
   return {};

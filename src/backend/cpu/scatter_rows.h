@@ -58,14 +58,14 @@ struct Larger {
   template <class T>
   T operator()(T a, T b) const noexcept {
     const auto x = static_cast<compute_t<T>>(a), y = static_cast<compute_t<T>>(b);
-    return y > x || y != y ? b : a;
+    return (y > x) | (y != y) ? b : a;  // without a branch, for several lanes at once
   }
 };
 struct Smaller {
   template <class T>
   T operator()(T a, T b) const noexcept {
     const auto x = static_cast<compute_t<T>>(a), y = static_cast<compute_t<T>>(b);
-    return y < x || y != y ? b : a;
+    return (y < x) | (y != y) ? b : a;
   }
 };
 

@@ -185,7 +185,8 @@ struct BincountView {
   template <class I>
   std::int64_t bin(const I* values, std::int64_t i) const noexcept {
     const auto value = static_cast<std::int64_t>(values[i]);
-    return value < size ? i / per_row * size + value : -1;
+    if (value >= size) return -1;
+    return batch == 1 ? value : i / per_row * size + value;
   }
 };
 
@@ -238,12 +239,15 @@ void count_bins(const RunArgs& args, const BincountView& v, const I* values) noe
 Status run_bincount(const RunArgs& args) noexcept {
   const BincountView v(args.call);
   return with_indices(args, 0, [&](const auto* values) -> Status {
-    for (std::int64_t i = 0; i < v.num; ++i) {
-      if (values[i] >= 0) continue;
+    std::remove_cvref_t<decltype(*values)> all_bits = 0;
+    for (std::int64_t i = 0; i < v.num; ++i) all_bits |= values[i];
+    if (all_bits < 0) {
+      std::int64_t at = 0;
+      while (values[at] >= 0) ++at;
       Words words;
       words.add("Input arr must be non-negative! Got ");
-      words.add_position("arr", args.call.in[0].shape, args.call.in[0].shape.rank(), i);
-      words.add(" = {}", values[i]);
+      words.add_position("arr", args.call.in[0].shape, args.call.in[0].shape.rank(), at);
+      words.add(" = {}", values[at]);
       return words.status();
     }
     if (args.call.in.size() == 1) {
