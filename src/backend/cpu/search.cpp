@@ -49,12 +49,17 @@ template <class T, class I>
 bool is_in_top_k(const T* row, std::int64_t classes, I target, std::int64_t k) noexcept {
   if (target < 0 || static_cast<std::int64_t>(target) >= classes) return false;
   const auto own = static_cast<compute_t<T>>(row[target]);
-  // Both as sums of integers, which several lanes do at once; x - x is nan where x is not finite.
+  // Both as sums of integers, which several lanes do at once, until it is decided; x - x is nan
+  // where x is not finite.
+  constexpr std::int64_t kBlock = 256;
   std::int32_t num_larger = 0, num_odd = 0;
-  for (std::int64_t c = 0; c < classes; ++c) {
-    const auto x = static_cast<compute_t<T>>(row[c]);
-    num_odd |= x - x != 0;
-    num_larger += x > own;
+  for (std::int64_t first = 0; first < classes && num_larger < k && num_odd == 0; first += kBlock) {
+    const std::int64_t last = std::min(classes, first + kBlock);
+    for (std::int64_t c = first; c < last; ++c) {
+      const auto x = static_cast<compute_t<T>>(row[c]);
+      num_odd |= x - x != 0;
+      num_larger += x > own;
+    }
   }
   return num_odd == 0 && num_larger < k;
 }
