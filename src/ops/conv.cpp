@@ -55,6 +55,7 @@ struct Kind {
 constexpr Kind kPlain{OpId::Conv2D, OpId::Conv2DBackpropInput, OpId::Conv2DBackpropFilter};
 constexpr Kind kDepthwise{OpId::DepthwiseConv2D, OpId::DepthwiseConv2DBackpropInput,
                           OpId::DepthwiseConv2DBackpropFilter};
+constexpr Kind kVolumes{OpId::Conv3D, OpId::Conv3DBackpropInput, OpId::Conv3DBackpropFilter};
 
 void grad_forward(GradCtx& g, const Kind& kind) {
   if (g.needs(0)) {
@@ -95,5 +96,10 @@ const OpDef op_DepthwiseConv2DBackpropInput{
     .infer = infer_backprop, .grad = [](GradCtx& g) { grad_to_input(g, kDepthwise); }};
 const OpDef op_DepthwiseConv2DBackpropFilter{
     .infer = infer_backprop, .grad = [](GradCtx& g) { grad_to_filter(g, kDepthwise); }};
+const OpDef op_Conv3D{.infer = infer_conv, .grad = [](GradCtx& g) { grad_forward(g, kVolumes); }};
+const OpDef op_Conv3DBackpropInput{.infer = infer_backprop,
+                                   .grad = [](GradCtx& g) { grad_to_input(g, kVolumes); }};
+const OpDef op_Conv3DBackpropFilter{.infer = infer_backprop,
+                                    .grad = [](GradCtx& g) { grad_to_filter(g, kVolumes); }};
 
 }  // namespace plimsoll

@@ -23,30 +23,43 @@ struct WindowAxis {
 // An image of a batch, whatever the order of its dimensions.
 struct ImageShape {
   std::int64_t n, h, w, c;
+  std::int64_t d = 1;  // depth of a volume
+  bool is_3d = false;  // a volume; else d is 1 and no dimension of the tensor
 
+  std::int64_t pixels() const noexcept { return d * h * w; }
   Shape shape(DataFormat format) const;
 };
-// pre: rank 4.
+// pre: rank 4, or 5 for a volume.
 ImageShape image_shape(const Shape& shape, DataFormat format) noexcept;
+
+enum class ConvKind { kPlain, kDepthwise, k3d };
 
 struct ConvShape {
   std::int64_t n;
-  WindowAxis h, w;
+  WindowAxis d, h, w;  // d is of one pixel unless the images are volumes
   std::int64_t in_c, out_c;
   std::int64_t groups;  // of channels; as many as input channels if depthwise
   DataFormat format;
-  bool is_depthwise;
+  ConvKind kind;
 
   std::int64_t group_in() const noexcept { return in_c / groups; }
   std::int64_t group_out() const noexcept { return out_c / groups; }
-  ImageShape in_image() const noexcept { return {n, h.in, w.in, in_c}; }
-  ImageShape out_image() const noexcept { return {n, h.out, w.out, out_c}; }
+  bool is_3d() const noexcept { return kind == ConvKind::k3d; }
+  std::int64_t taps() const noexcept { return d.size * h.size * w.size; }  // of the filter
+  ImageShape in_image() const noexcept { return image(d.in, h.in, w.in, in_c); }
+  ImageShape out_image() const noexcept { return image(d.out, h.out, w.out, out_c); }
+
+ private:
+  ImageShape image(std::int64_t depth, std::int64_t height, std::int64_t width,
+                   std::int64_t channels) const noexcept {
+    return {n, height, width, channels, depth, is_3d()};
+  }
 };
 
 // `attrs` are those of any op of conv.def. throws: InvalidArgumentError.
-ConvShape conv_shape(const Shape& input, const Shape& filter, const Attrs& attrs,
-                     bool is_depthwise);
-// The same for a call of any of the six ops.
+ConvShape conv_shape(const Shape& input, const Shape& filter, const Attrs& attrs, ConvKind kind);
+ConvKind conv_kind(OpId op) noexcept;
+// The same for a call of any op of conv.def.
 ConvShape conv_shape(OpId op, std::span<const TensorSpec> in, const Attrs& attrs);
 
 struct PoolShape {

@@ -1,16 +1,10 @@
 #include "base/check.h"
 #include "ops/defs.h"
+#include "ops/grad_emit.h"
+#include "ops/index_dtype.h"
 
 namespace plimsoll {
 namespace {
-
-void check_index_dtype(const InferCtx& ctx, std::size_t i) {
-  const DType dtype = ctx.in[i].dtype;
-  PLIMSOLL_CHECK(dtype == DType::kInt32 || dtype == DType::kInt64, InvalidArgumentError,
-                 "Value for attr 'Tindices' of {} is not in the list of allowed values: int32, "
-                 "int64 [Op:{}]",
-                 dtype_word(dtype), ctx.name());
-}
 
 // The shape of gather; of its gradient's input.
 Shape gather_shape(const InferCtx& ctx, const Shape& params, const Shape& indices,
@@ -117,6 +111,22 @@ void infer_tensor_scatter(InferCtx& ctx) {
   infer_same_as_in0(ctx);
 }
 
+// Where several are equally large, each has the same part of the gradient.
+void grad_scatter_extreme(GradCtx& g) {
+  const DType dtype = g.in_spec(0).dtype;
+  const Tensor indices = g.in(1);
+  const Tensor result = g.out(0);
+  const auto indicator = [&](const Tensor& a, const Tensor& b) {
+    return g.emit(OpId::Cast, {g.emit(OpId::Equal, {a, b})}, {dtype});
+  };
+  const Tensor of_tensor = indicator(g.in(0), result);
+  const Tensor of_updates = indicator(g.in(2), g.emit(OpId::GatherNd, {result, indices}));
+  const Tensor count = g.emit(OpId::TensorScatterAdd, {of_tensor, indices, of_updates});
+  const Tensor part = div(g, g.dout(0), count);
+  if (g.needs(0)) g.set_din(0, mul(g, part, of_tensor));
+  if (g.needs(2)) g.set_din(2, mul(g, of_updates, g.emit(OpId::GatherNd, {part, indices})));
+}
+
 }  // namespace
 
 const OpDef op_Gather{
@@ -179,5 +189,9 @@ const OpDef op_TensorScatterUpdate{
         },
     .fails = Fails::kAlways,
 };
+const OpDef op_TensorScatterMax{
+    .infer = infer_tensor_scatter, .grad = grad_scatter_extreme, .fails = Fails::kAlways};
+const OpDef op_TensorScatterMin{
+    .infer = infer_tensor_scatter, .grad = grad_scatter_extreme, .fails = Fails::kAlways};
 
 }  // namespace plimsoll

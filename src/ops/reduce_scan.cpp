@@ -101,6 +101,15 @@ void grad_linear_recurrence(GradCtx& g) {
   if (g.needs(1)) g.set_din(1, db);
 }
 
+void infer_window_sum(InferCtx& ctx) {
+  const std::int64_t radius = ctx.attrs[attr::WindowSum::radius].as_int();
+  PLIMSOLL_CHECK(ctx.in[0].shape.rank() >= 1, InvalidArgumentError,
+                 "WindowSum needs at least one dimension");
+  PLIMSOLL_CHECK(radius >= 0, InvalidArgumentError, "WindowSum needs a radius >= 0, got {}",
+                 radius);
+  infer_same_as_in0(ctx);
+}
+
 void infer_top_k(InferCtx& ctx) {
   const Shape& in = ctx.in[0].shape;
   const std::int64_t k = ctx.attrs[attr::TopK::k].as_int();
@@ -131,6 +140,11 @@ const OpDef op_ArgMin{.infer = infer_arg};
 const OpDef op_Cumsum{.infer = infer_scan, .grad = grad_cumsum};
 const OpDef op_Cumprod{.infer = infer_scan, .grad = grad_cumprod};
 const OpDef op_LinearRecurrence{.infer = infer_linear_recurrence, .grad = grad_linear_recurrence};
+// Each element is in the windows of those that are in its own.
+const OpDef op_WindowSum{
+    .infer = infer_window_sum,
+    .grad = [](GradCtx& g) { g.set_din(0, g.emit(OpId::WindowSum, {g.dout(0)}, g.attrs())); },
+};
 const OpDef op_TopK{.infer = infer_top_k, .grad = grad_top_k};
 
 }  // namespace plimsoll

@@ -3,8 +3,18 @@
 #include "base/check.h"
 #include "plimsoll/ops.h"
 #include "runtime/dispatch.h"
+#include "runtime/shape_values.h"
 
 namespace plimsoll {
+namespace {
+
+// Where a condition holds; what `op` needs it for depends on how often.
+Tensor positions(const Tensor& holds, const char* op, const char* instead) {
+  const Tensor count = reduce_sum(cast(holds, DType::kInt64));
+  return call(OpId::Where, {holds}, {known_int(count, op, instead)});
+}
+
+}  // namespace
 
 Tensor gather(const Tensor& params, const Tensor& indices, std::optional<std::int64_t> axis,
               std::int64_t batch_dims) {
@@ -45,9 +55,9 @@ Tensor gather_nd(const Tensor& params, const Tensor& indices, std::int64_t batch
                    i, params.shape().dim(i), indices.shape().dim(i));
     std::vector<std::int64_t> dims(column.size(), 1);
     dims[static_cast<std::size_t>(i)] = params.shape().dim(i);
-    const Tensor positions = range(0, params.shape().dim(i), 1, indices.dtype());
+    const Tensor along = range(0, params.shape().dim(i), 1, indices.dtype());
     parts.push_back(
-        broadcast_to(reshape(positions, dims), Shape(std::span<const std::int64_t>(column))));
+        broadcast_to(reshape(along, dims), Shape(std::span<const std::int64_t>(column))));
   }
   parts.push_back(indices);
   return call(OpId::GatherNd, {params, concat(parts, -1)});
@@ -62,6 +72,12 @@ Tensor tensor_scatter_nd_add(const Tensor& tensor, const Tensor& indices, const 
 Tensor tensor_scatter_nd_sub(const Tensor& tensor, const Tensor& indices, const Tensor& updates) {
   return call(OpId::TensorScatterAdd, {tensor, indices, negative(updates)});
 }
+Tensor tensor_scatter_nd_max(const Tensor& tensor, const Tensor& indices, const Tensor& updates) {
+  return call(OpId::TensorScatterMax, {tensor, indices, updates});
+}
+Tensor tensor_scatter_nd_min(const Tensor& tensor, const Tensor& indices, const Tensor& updates) {
+  return call(OpId::TensorScatterMin, {tensor, indices, updates});
+}
 Tensor tensor_scatter_nd_update(const Tensor& tensor, const Tensor& indices,
                                 const Tensor& updates) {
   return call(OpId::TensorScatterUpdate, {tensor, indices, updates});
@@ -69,11 +85,10 @@ Tensor tensor_scatter_nd_update(const Tensor& tensor, const Tensor& indices,
 
 Tensor where(const Tensor& condition) {
   PLIMSOLL_CHECK(condition.is_valid(), InvalidArgumentError, "where of an empty Tensor");
-  const Tensor holds = condition.dtype() == DType::kBool
-                           ? condition
-                           : not_equal(condition, zeros({}, condition.dtype()));
-  const Tensor count = reduce_sum(cast(holds, DType::kInt64));
-  return call(OpId::Where, {holds}, {count.item<std::int64_t>()});
+  return positions(condition.dtype() == DType::kBool
+                       ? condition
+                       : not_equal(condition, zeros({}, condition.dtype())),
+                   "where", "Give it x and y, which are chosen from by the condition");
 }
 
 Tensor boolean_mask(const Tensor& tensor, const Tensor& mask, std::optional<std::int64_t> axis) {
@@ -100,9 +115,10 @@ Tensor boolean_mask(const Tensor& tensor, const Tensor& mask, std::optional<std:
   merged.push_back(mask.num_elements());
   merged.insert(merged.end(), first + mask.rank(), dims.end());
   const std::int64_t flat[] = {mask.num_elements()};
-  const Tensor positions = where(reshape(mask, flat));
-  const std::int64_t list[] = {positions.shape().dim(0)};
-  return gather(reshape(tensor, merged), reshape(positions, list), at);
+  const Tensor found = positions(reshape(mask, flat), "boolean_mask",
+                                 "Use where with x and y, which keeps the shape");
+  const std::int64_t list[] = {found.shape().dim(0)};
+  return gather(reshape(tensor, merged), reshape(found, list), at);
 }
 
 namespace nn {

@@ -127,6 +127,23 @@ Tensor group_norm(const Tensor& x, const Tensor& scale, const Tensor& offset, st
   return is_16bit ? cast(y, x.dtype()) : y;
 }
 
+Tensor local_response_normalization(const Tensor& input, std::int64_t depth_radius, double bias,
+                                    double alpha, double beta) {
+  PLIMSOLL_CHECK(
+      input.is_valid() && input.rank() == 4 && is_floating(input.dtype()), InvalidArgumentError,
+      "local_response_normalization needs floating point input of rank 4, got {}",
+      input.is_valid()
+          ? fmt::format("{} of shape {}", dtype_word(input.dtype()), input.shape().to_string())
+          : "an empty Tensor");
+  const bool is_16bit = dtype_size(input.dtype()) == 2;
+  const Tensor x = is_16bit ? cast(input, float32) : input;
+  const Tensor sums = call(OpId::WindowSum, {square(x)}, {depth_radius});
+  const Tensor base = sums * alpha + bias;
+  const Tensor y =
+      x * (beta == 0.5 ? math::rsqrt(base) : pow(base, fill(Shape(), -beta, base.dtype())));
+  return is_16bit ? cast(y, input.dtype()) : y;
+}
+
 }  // namespace nn
 
 namespace math {

@@ -1,6 +1,7 @@
 #include "base/check.h"
 #include "plimsoll/ops.h"
 #include "runtime/dispatch.h"
+#include "runtime/shape_values.h"
 
 namespace plimsoll {
 namespace {
@@ -156,6 +157,20 @@ Tensor repeat(const Tensor& input, const std::vector<std::int64_t>& repeats,
                    static_cast<std::int64_t>(i));
   }
   return gather(input, constant(Ints(indices), {static_cast<std::int64_t>(indices.size())}), at);
+}
+
+Tensor repeat(const Tensor& input, const Tensor& repeats, std::optional<std::int64_t> axis) {
+  PLIMSOLL_CHECK(repeats.is_valid() && is_integer(repeats.dtype()) && repeats.rank() <= 1,
+                 InvalidArgumentError,
+                 "repeat needs repeats that are a scalar or a vector of "
+                 "integers, got {}",
+                 repeats.is_valid() ? fmt::format("{} of shape {}", dtype_word(repeats.dtype()),
+                                                  repeats.shape().to_string())
+                                    : "an empty Tensor");
+  const Tensor wide = cast(repeats, int64);
+  check_known(wide, "repeat", "Give repeats as numbers, or use gather");
+  const std::vector<std::int64_t> counts = wide.to_vector<std::int64_t>();
+  return repeats.rank() == 0 ? repeat(input, counts[0], axis) : repeat(input, counts, axis);
 }
 
 Tensor concat(std::span<const Tensor> values, std::int64_t axis) {

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "plimsoll/ops.h"
 #include "runtime/dispatch.h"
+#include "runtime/shape_values.h"
 
 namespace plimsoll {
 namespace {
@@ -190,8 +191,9 @@ Tensor sequence_mask(const Tensor& lengths, std::optional<std::int64_t> maxlen, 
   PLIMSOLL_CHECK(lengths.is_valid() && is_integer(lengths.dtype()), InvalidArgumentError,
                  "sequence_mask needs lengths of an integer type");
   if (!maxlen) {
-    maxlen =
-        lengths.num_elements() == 0 ? 0 : cast(reduce_max(lengths), int64).item<std::int64_t>();
+    maxlen = lengths.num_elements() == 0
+                 ? 0
+                 : known_int(reduce_max(lengths), "sequence_mask", "Give it maxlen");
     maxlen = std::max<std::int64_t>(0, *maxlen);
   }
   const Tensor positions = range(0, *maxlen, 1, int64);

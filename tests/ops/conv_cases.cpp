@@ -30,10 +30,14 @@ HostTensor zeros_of(const Shape& shape) {
   return {shape, std::vector<double>(static_cast<std::size_t>(shape.num_elements()))};
 }
 
-std::vector<HostTensor> reference(OpId op, const RefCall& c) {
+std::vector<TensorSpec> call_specs(const RefCall& c) {
   std::vector<TensorSpec> specs;
   for (const HostTensor& t : c.in) specs.push_back({t.dtype, t.shape});
-  const ConvShape s = conv_shape(op, specs, c.attrs);
+  return specs;
+}
+
+std::vector<HostTensor> reference(OpId op, const RefCall& c) {
+  const ConvShape s = conv_shape(op, call_specs(c), c.attrs);
   const auto &a = c.in[0].values, &b = c.in[1].values;
   switch (op) {
     case OpId::Conv2D:
@@ -69,7 +73,7 @@ struct Conv {
 
 std::vector<HostTensor> reference_with_bias(const RefCall& call) {
   auto made = reference(OpId::Conv2D, call);
-  const ConvShape s = conv_shape(call.in[0].shape, call.in[1].shape, call.attrs, false);
+  const ConvShape s = conv_shape(OpId::Conv2D, call_specs(call), call.attrs);
   const ImageShape out = s.out_image();
   for (std::size_t i = 0; i < made[0].values.size(); ++i) {
     const auto at = static_cast<std::int64_t>(i);
@@ -87,7 +91,8 @@ void add_three(std::vector<OpCase>& cases, const Conv& c, bool is_depthwise) {
   const Shape image = c.image.shape(c.format);
   const Attrs a{ints(c.strides), static_cast<std::int64_t>(c.padding), ints(c.pads),
                 ints(c.dilations), static_cast<std::int64_t>(c.format)};
-  const ConvShape s = conv_shape(image, c.filter, a, is_depthwise);
+  const ConvShape s =
+      conv_shape(image, c.filter, a, is_depthwise ? ConvKind::kDepthwise : ConvKind::kPlain);
   const Shape out = s.out_image().shape(s.format);
   const double tolerance = s.in_c < 128 ? 8 : 32;  // of long sums
   const auto add = [&](OpId op, const Shape& first, const Shape& second, const Attrs& attrs) {

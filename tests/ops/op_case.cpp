@@ -81,7 +81,25 @@ std::vector<double> read(const Tensor& t) {
   return values;
 }
 
+// Adds to the diagonals and mirrors the lower triangles, as the input asks.
+void shape_matrices(const Input& input, HostTensor& t) {
+  if (input.diagonal == 0 && !input.is_symmetric) return;
+  const auto columns = static_cast<std::size_t>(t.shape.dim(t.shape.rank() - 1));
+  const auto rows = static_cast<std::size_t>(t.shape.dim(t.shape.rank() - 2));
+  for (std::size_t k = 0; k < t.values.size(); ++k) {
+    const std::size_t row = k / columns % rows, column = k % columns;
+    if (row == column) t.values[k] = round_to(t.values[k] + input.diagonal, t.dtype);
+    if (input.is_symmetric && column > row) t.values[k] = t.values[mirrored(t.shape, k)];
+  }
+}
+
 }  // namespace
+
+std::size_t mirrored(const Shape& shape, std::size_t k) {
+  const auto n = static_cast<std::size_t>(shape.dim(shape.rank() - 1));
+  const std::size_t row = k / n % n, column = k % n;
+  return k - row * n - column + column * n + row;
+}
 
 std::vector<HostTensor> make_inputs(const OpCase& op_case, DType dtype) {
   std::vector<HostTensor> made;
@@ -99,6 +117,7 @@ std::vector<HostTensor> make_inputs(const OpCase& op_case, DType dtype) {
       t.values.push_back(round_to(
           own == DType::kBool && input.values.empty() ? (next_random(state) < 0.5) : value, own));
     }
+    shape_matrices(input, t);
     made.push_back(std::move(t));
   }
   return made;
@@ -248,8 +267,9 @@ const std::vector<OpCase>& all_cases() {
     std::vector<OpCase> all;
     for (const auto& family :
          {create_cases(), elementwise_cases(), reduce_cases(), shape_cases(), matmul_cases(),
-          conv_cases(), pool_cases(), norm_cases(), softmax_cases(), gather_cases(), random_cases(),
-          debugging_cases()}) {
+          linalg_cases(), linalg_decompose_cases(), conv_cases(), conv3d_cases(), pool_cases(),
+          norm_cases(), softmax_cases(), gather_cases(), scatter_cases(), segment_cases(),
+          search_cases(), resize_cases(), random_cases(), debugging_cases()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;

@@ -30,6 +30,10 @@ struct Input {
   // kDefault: the dtype under test. Others stay as they are: indices, conditions.
   enum class Kind { kDefault, kInt32, kInt64, kBool, kUInt8 } kind = Kind::kDefault;
   std::vector<double> values;  // given numbers instead of random ones
+  // Matrices: what is added to their diagonal, and whether they are made symmetric; then finite
+  // differences move an element together with its mirror image.
+  double diagonal = 0;
+  bool is_symmetric = false;
 };
 
 struct RefCall {
@@ -50,6 +54,8 @@ struct OpCase {
   std::vector<DType> dtypes = {DType::kFloat32, DType::kFloat64};
   bool has_grad = true;  // check it against finite differences, where the op has one
   double tolerance = 1;  // times what the dtype allows
+  // What of the outputs is held against the reference, where they are not determined; null: they.
+  std::function<std::vector<HostTensor>(const std::vector<HostTensor>&)> compared = nullptr;
 };
 
 // The tables, by family; all_cases() is all of them.
@@ -58,11 +64,18 @@ std::vector<OpCase> elementwise_cases();
 std::vector<OpCase> reduce_cases();
 std::vector<OpCase> shape_cases();
 std::vector<OpCase> matmul_cases();
+std::vector<OpCase> linalg_cases();
+std::vector<OpCase> linalg_decompose_cases();
 std::vector<OpCase> conv_cases();
+std::vector<OpCase> conv3d_cases();
 std::vector<OpCase> pool_cases();
 std::vector<OpCase> norm_cases();
 std::vector<OpCase> softmax_cases();
 std::vector<OpCase> gather_cases();
+std::vector<OpCase> scatter_cases();
+std::vector<OpCase> segment_cases();
+std::vector<OpCase> search_cases();
+std::vector<OpCase> resize_cases();
 std::vector<OpCase> random_cases();
 std::vector<OpCase> debugging_cases();
 const std::vector<OpCase>& all_cases();
@@ -76,6 +89,8 @@ inline const std::vector<DType> kNumberTypes = {DType::kFloat32,  DType::kFloat6
 // An activation by its number (ops/activation_kind.h).
 double activated(const AttrValue& activation, double x);
 
+// The place of the mirror image of element k in a batch of square matrices.
+std::size_t mirrored(const Shape& shape, std::size_t k);
 // The inputs of a case as the dtype under test sees them (already rounded to it).
 std::vector<HostTensor> make_inputs(const OpCase& op_case, DType dtype);
 Tensor to_device(const HostTensor& host);

@@ -229,6 +229,37 @@ void add_top_k(std::vector<OpCase>& cases) {
   }
 }
 
+void add_window_sums(std::vector<OpCase>& cases) {
+  const auto ref = [](const RefCall& c) {
+    const Shape& s = c.in[0].shape;
+    const std::int64_t n = s.dim(s.rank() - 1), radius = c.attrs[attr::WindowSum::radius].as_int();
+    HostTensor made{s, {}};
+    for (std::int64_t i = 0; i < s.num_elements(); ++i) {
+      double sum = 0;
+      for (std::int64_t k = std::max<std::int64_t>(0, i % n - radius);
+           k <= std::min(n - 1, i % n + radius); ++k)
+        sum += c.in[0].values[static_cast<std::size_t>(i / n * n + k)];
+      made.values.push_back(sum);
+    }
+    return std::vector{made};
+  };
+  for (const auto& [name, in, radius] : std::vector<std::tuple<std::string, Shape, std::int64_t>>{
+           {"two", {3, 7}, 2}, {"zero", {2, 5}, 0}, {"all", {2, 4}, 9}, {"empty", {0, 3}, 1}}) {
+    cases.push_back({.name = name,
+                     .op = OpId::WindowSum,
+                     .in = {{in}},
+                     .attrs = {radius},
+                     .ref = ref,
+                     .dtypes = kFloatTypes});
+  }
+  cases.push_back({.name = "long",
+                   .op = OpId::WindowSum,
+                   .in = {{{40, 700}}},
+                   .attrs = {5},
+                   .ref = ref,
+                   .has_grad = false});
+}
+
 }  // namespace
 
 std::vector<OpCase> reduce_cases() {
@@ -256,6 +287,7 @@ std::vector<OpCase> reduce_cases() {
   }
   add_scans(cases);
   add_top_k(cases);
+  add_window_sums(cases);
   return cases;
 }
 

@@ -1,12 +1,14 @@
 // A kernel's run allocates nothing of ours, however many kernels are alive. oneDNN allocates inside
 // an execution; that is the same for each run of a primitive, and so can be told apart.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <vector>
 
 #include "base/count_news.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/placement.h"
+#include "tensor/tensor_impl.h"
 
 namespace plimsoll {
 namespace {
@@ -63,6 +65,69 @@ TEST(RunAllocationTest, ManyKernelsKeepTheirHandles) {
   products[0]->run();
   const std::int64_t of_two = num_news - before;
   EXPECT_EQ(run_all() * 2, of_two * kNum);
+}
+
+// Bytes that are in use by malloc, ours or a library's.
+std::size_t malloced() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+// LAPACK works in the scratch that was booked, in every run but the first.
+TEST(RunAllocationTest, MatricesTakeNothingButTheirScratch) {
+  struct Call {
+    OpId op;
+    Attrs attrs;
+    std::vector<TensorSpec> in;
+  };
+  const TensorSpec square{DType::kFloat64, Shape{4, 90, 90}}, tall{DType::kFloat32, Shape{120, 70}};
+  const Call calls[] = {
+      {OpId::Cholesky, {}, {square}},
+      {OpId::MatrixTriangularSolve, {true, false}, {square, square}},
+      {OpId::MatrixSolve, {false}, {square, square}},
+      {OpId::MatrixInverse, {false}, {square}},
+      {OpId::LogMatrixDeterminant, {}, {square}},
+      {OpId::Qr, {false}, {tall}},
+      {OpId::Svd, {true, true}, {tall}},
+      {OpId::SelfAdjointEig, {true}, {square}},
+  };
+  for (const Call& c : calls) {
+    OutSpecs out_specs;
+    InferCtx ctx{c.op, c.attrs, c.in, out_specs};
+    op_def(c.op).infer(ctx);
+    const KernelCall call{c.op, c.attrs, c.in, out_specs.all()};
+    const PreparedKernel kernel =
+        find_kernel(Context::get().find_device(parse_device_spec("/CPU:0"))->kernels(), call);
+    std::vector<std::vector<double>> memory;
+    const auto allocate = [&](std::uint64_t nbytes) {
+      memory.emplace_back(nbytes / sizeof(double) + 9);
+      const auto at = reinterpret_cast<memory::Address>(memory.back().data());
+      return DeviceSpan{(at + 63) / 64 * 64, 0, nbytes};
+    };
+    std::vector<DeviceSpan> in, out;
+    for (const TensorSpec& spec : c.in) {  // unit matrices, which every call takes
+      in.push_back(allocate(tensor_bytes(spec.dtype, spec.shape)));
+      const std::int64_t n = spec.shape.dim(spec.shape.rank() - 1);
+      for (std::int64_t i = 0; i < spec.shape.num_elements() / n; ++i) {
+        const std::int64_t place = i * n + i % spec.shape.dim(spec.shape.rank() - 2) % n;
+        spec.dtype == DType::kFloat64 ? in.back().as<double>()[place] = 1
+                                      : in.back().as<float>()[place] = 1;
+      }
+    }
+    for (const TensorSpec& spec : out_specs.all())
+      out.push_back(allocate(tensor_bytes(spec.dtype, spec.shape)));
+    DeviceSpan slots[8];
+    const auto scratch = kernel.grant(allocate(kernel.scratch_bytes() + 64).buffer, slots);
+    const auto run = [&] {
+      kernel.run({call, in, out, scratch, kernel.state()}).throw_if_error(op_name(c.op));
+    };
+    run();
+    const std::int64_t news = num_allocations;
+    const std::size_t before = malloced();
+    for (int i = 0; i < 3; ++i) run();
+    EXPECT_EQ(malloced(), before) << op_name(c.op);
+    EXPECT_EQ(num_allocations, news) << op_name(c.op);
+  }
 }
 
 }  // namespace

@@ -74,6 +74,23 @@ TEST(ShapeApiTest, SpaceToDepthAndBack) {
   const Tensor deep = nn::space_to_depth(x, 2);
   EXPECT_EQ(deep.shape(), Shape({1, 2, 1, 12}));
   EXPECT_EQ(floats(nn::depth_to_space(deep, 2)), floats(x));
+  const Tensor channels_first = transpose(x, {0, 3, 1, 2});
+  const Tensor deep_first = nn::space_to_depth(channels_first, 2, "NCHW");
+  EXPECT_EQ(deep_first.shape(), Shape({1, 12, 2, 1}));
+  EXPECT_EQ(floats(transpose(deep_first, {0, 2, 3, 1})), floats(deep));
+  EXPECT_EQ(floats(nn::depth_to_space(deep_first, 2, "NCHW")), floats(channels_first));
+}
+
+// A gradient goes back to where its element came from.
+TEST(ShapeApiTest, SortAlongAnAxisHasAGradient) {
+  const Tensor x = constant({3.0F, 1.0F, 2.0F, 4.0F, 1.0F, 9.0F}, {3, 2});
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor sorted = sort(x, 0, "DESCENDING");
+  EXPECT_EQ(floats(sorted), Floats({3, 9, 2, 4, 1, 1}));
+  EXPECT_EQ(argsort(x, 0).to_vector<std::int32_t>(), Ints({2, 0, 1, 1, 0, 2}));
+  EXPECT_EQ(floats(tape.gradient(reduce_sum(sorted * counted({3, 2})), x)),
+            Floats({0, 5, 2, 3, 4, 1}));
 }
 
 TEST(ShapeApiTest, GatherNdWithBatches) {

@@ -11,6 +11,8 @@ INTERNAL = {
     "Conv2DBackpropFilter",
     "DepthwiseConv2DBackpropInput",
     "DepthwiseConv2DBackpropFilter",
+    "Conv3DBackpropInput",
+    "Conv3DBackpropFilter",
     "MaxPool2DGrad",
     "MaxPool2DGradGrad",
     "AvgPool2DGrad",
@@ -25,7 +27,9 @@ def _channels_last(function):
     def make(a, x, *filters):
         if a["data_format"] == 0:
             return function(a, x, *filters)
-        return tf.transpose(function(a, tf.transpose(x, [0, 2, 3, 1]), *filters), [0, 3, 1, 2])
+        directions = list(range(2, len(x.shape)))
+        last, first = [0, *directions, 1], [0, len(x.shape) - 1, *(i - 1 for i in directions)]
+        return tf.transpose(function(a, tf.transpose(x, last), *filters), first)
 
     return make
 
@@ -35,17 +39,20 @@ def _pad(a, x, value=0):
     padding = _PADDING[a["padding"]]
     if padding != "EXPLICIT":
         return x, padding
-    top, bottom, left, right = a["explicit_paddings"]
-    return tf.pad(x, [[0, 0], [top, bottom], [left, right], [0, 0]], constant_values=tf.cast(value, x.dtype)), "VALID"
+    pads = a["explicit_paddings"]
+    pairs = [[0, 0], *([before, after] for before, after in zip(pads[::2], pads[1::2])), [0, 0]]
+    return tf.pad(x, pairs, constant_values=tf.cast(value, x.dtype)), "VALID"
 
 
 def _dilate(a, kernel):
     """The kernel with zeros between its pixels: TensorFlow has no gradients of dilated convolutions in float64."""
-    (height, width, *channels), (down, right) = kernel.shape, a["dilations"]
-    kernel = tf.reshape(kernel, [height, 1, width, 1, *channels])
-    kernel = tf.pad(kernel, [[0, 0], [0, down - 1], [0, 0], [0, right - 1], [0, 0], [0, 0]])
-    kernel = tf.reshape(kernel, [height * down, width * right, *channels])
-    return kernel[: (height - 1) * down + 1, : (width - 1) * right + 1]
+    for axis, rate in enumerate(a["dilations"]):
+        shape = kernel.shape.as_list()
+        kernel = tf.reshape(kernel, shape[: axis + 1] + [1] + shape[axis + 1 :])
+        kernel = tf.pad(kernel, [[0, rate - 1 if i == axis + 1 else 0] for i in range(len(shape) + 1)])
+        kernel = tf.reshape(kernel, shape[:axis] + [shape[axis] * rate] + shape[axis + 1 :])
+        kernel = tf.gather(kernel, range((shape[axis] - 1) * rate + 1), axis=axis)
+    return kernel
 
 
 def _conv(a, x, kernel):
@@ -58,6 +65,19 @@ def _conv(a, x, kernel):
         for image, part in zip(tf.split(x, groups, 3), tf.split(kernel, groups, 3))
     ]
     return tf.concat(parts, 3)
+
+
+def _conv3d(a, x, kernel):
+    if x.dtype.size == 2:  # TensorFlow adds in 16 bits there
+        return tf.cast(_conv3d(a, tf.cast(x, tf.float32), tf.cast(kernel, tf.float32)), x.dtype)
+    x, padding = _pad(a, x)
+    kernel = _dilate(a, kernel)  # TensorFlow's CPU kernel has no dilations
+    groups = x.shape[4] // kernel.shape[3]
+    parts = [
+        tf.nn.conv3d(image, part, [1, *a["strides"], 1], padding)
+        for image, part in zip(tf.split(x, groups, 4), tf.split(kernel, groups, 4))
+    ]
+    return tf.concat(parts, 4)
 
 
 def _depthwise(a, x, kernel):
@@ -93,6 +113,7 @@ def _avg_pool(a, x):
 
 OPS = {
     "Conv2D": _channels_last(_conv),
+    "Conv3D": _channels_last(_conv3d),
     "DepthwiseConv2D": _channels_last(_depthwise),
     "MaxPool2D": _channels_last(_max_pool),
     "AvgPool2D": _channels_last(_avg_pool),

@@ -10,8 +10,8 @@
 
 namespace plimsoll::nn {
 
-// One number for height and width, two, or four in the order of the data format, as TensorFlow
-// takes strides, dilations and window sizes.
+// One number for all directions, one for each, or one for each dimension in the order of the data
+// format, as TensorFlow takes strides, dilations and window sizes.
 class WindowSizes {
  public:
   WindowSizes(int both) : values_{both} {}
@@ -59,6 +59,34 @@ Tensor depthwise_conv2d(const Tensor& input, const Tensor& filter, const WindowS
 Tensor conv2d_transpose(const Tensor& input, const Tensor& filters, const Shape& output_shape,
                         const WindowSizes& strides, const PaddingArg& padding = "SAME",
                         std::string_view data_format = "NHWC", const WindowSizes& dilations = 1);
+
+// The same for series [batch, width, channels] ("NWC") or [batch, channels, width] ("NCW") with
+// filters [width, in channels / groups, out channels]. The padding may be "CAUSAL" too: in front
+// only, so that an output depends on nothing after it.
+Tensor conv1d(const Tensor& input, const Tensor& filters, const WindowSizes& stride,
+              const PaddingArg& padding, std::string_view data_format = "NWC",
+              const WindowSizes& dilations = 1);
+Tensor conv1d_transpose(const Tensor& input, const Tensor& filters, const Shape& output_shape,
+                        const WindowSizes& strides, const PaddingArg& padding = "SAME",
+                        std::string_view data_format = "NWC", const WindowSizes& dilations = 1);
+// And for volumes: "NDHWC" or "NCDHW", filters [depth, height, width, in channels / groups, out
+// channels].
+Tensor conv3d(const Tensor& input, const Tensor& filters, const WindowSizes& strides,
+              const PaddingArg& padding, std::string_view data_format = "NDHWC",
+              const WindowSizes& dilations = 1);
+Tensor conv3d_transpose(const Tensor& input, const Tensor& filters, const Shape& output_shape,
+                        const WindowSizes& strides, const PaddingArg& padding = "SAME",
+                        std::string_view data_format = "NDHWC", const WindowSizes& dilations = 1);
+
+// conv2d with `rate` as its dilations.
+Tensor atrous_conv2d(const Tensor& value, const Tensor& filters, std::int64_t rate,
+                     const PaddingArg& padding);
+// depthwise_conv2d, then a conv2d of single pixels: filters [height, width, channels, multiplier]
+// and [1, 1, channels * multiplier, out channels].
+Tensor separable_conv2d(const Tensor& input, const Tensor& depthwise_filter,
+                        const Tensor& pointwise_filter, const WindowSizes& strides,
+                        const PaddingArg& padding, std::string_view data_format = "NHWC",
+                        const WindowSizes& dilations = 1);
 
 // Adds a vector to the channels: the last dimension, or the second of "NC...".
 Tensor bias_add(const Tensor& value, const Tensor& bias, std::string_view data_format = "NHWC");

@@ -17,6 +17,8 @@ Tensor gather_nd(const Tensor& params, const Tensor& indices, std::int64_t batch
 Tensor scatter_nd(const Tensor& indices, const Tensor& updates, const Shape& shape);
 Tensor tensor_scatter_nd_add(const Tensor& tensor, const Tensor& indices, const Tensor& updates);
 Tensor tensor_scatter_nd_sub(const Tensor& tensor, const Tensor& indices, const Tensor& updates);
+Tensor tensor_scatter_nd_max(const Tensor& tensor, const Tensor& indices, const Tensor& updates);
+Tensor tensor_scatter_nd_min(const Tensor& tensor, const Tensor& indices, const Tensor& updates);
 // Of equal indices, the last one stays.
 Tensor tensor_scatter_nd_update(const Tensor& tensor, const Tensor& indices, const Tensor& updates);
 

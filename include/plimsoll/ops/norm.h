@@ -37,6 +37,11 @@ Tensor rms_norm(const Tensor& x, const Tensor& scale, double epsilon = 1e-6);
 Tensor group_norm(const Tensor& x, const Tensor& scale, const Tensor& offset, std::int64_t groups,
                   double epsilon = 0.001);
 
+// x / (bias + alpha * sum of squares)^beta, where the sum is over depth_radius channels to both
+// sides; [batch, height, width, channels].
+Tensor local_response_normalization(const Tensor& input, std::int64_t depth_radius = 5,
+                                    double bias = 1, double alpha = 1, double beta = 0.5);
+
 }  // namespace nn
 
 namespace math {

@@ -6,14 +6,22 @@
 namespace plimsoll::nn {
 
 // The largest element of each window; `ksize` is the window's size. A nan stays a nan.
+Tensor max_pool1d(const Tensor& input, const WindowSizes& ksize, const WindowSizes& strides,
+                  const PaddingArg& padding, std::string_view data_format = "NWC");
 Tensor max_pool2d(const Tensor& input, const WindowSizes& ksize, const WindowSizes& strides,
                   const PaddingArg& padding, std::string_view data_format = "NHWC");
+Tensor max_pool3d(const Tensor& input, const WindowSizes& ksize, const WindowSizes& strides,
+                  const PaddingArg& padding, std::string_view data_format = "NDHWC");
 Tensor max_pool(const Tensor& input, const WindowSizes& ksize, const WindowSizes& strides,
                 const PaddingArg& padding, std::string_view data_format = "NHWC");
 
 // The mean of the elements of each window that lie inside the image.
+Tensor avg_pool1d(const Tensor& input, const WindowSizes& ksize, const WindowSizes& strides,
+                  const PaddingArg& padding, std::string_view data_format = "NWC");
 Tensor avg_pool2d(const Tensor& input, const WindowSizes& ksize, const WindowSizes& strides,
                   const PaddingArg& padding, std::string_view data_format = "NHWC");
+Tensor avg_pool3d(const Tensor& input, const WindowSizes& ksize, const WindowSizes& strides,
+                  const PaddingArg& padding, std::string_view data_format = "NDHWC");
 Tensor avg_pool(const Tensor& input, const WindowSizes& ksize, const WindowSizes& strides,
                 const PaddingArg& padding, std::string_view data_format = "NHWC");
 

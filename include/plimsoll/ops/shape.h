@@ -37,6 +37,8 @@ Tensor tile(const Tensor& input, const std::vector<std::int64_t>& multiples);
 Tensor repeat(const Tensor& input, std::int64_t repeats, std::optional<std::int64_t> axis = {});
 Tensor repeat(const Tensor& input, const std::vector<std::int64_t>& repeats,
               std::optional<std::int64_t> axis = {});
+// By a scalar or a vector of integers, whose values are waited for.
+Tensor repeat(const Tensor& input, const Tensor& repeats, std::optional<std::int64_t> axis = {});
 
 Tensor concat(std::span<const Tensor> values, std::int64_t axis);
 inline Tensor concat(std::initializer_list<Tensor> values, std::int64_t axis) {

@@ -44,7 +44,7 @@ void transpose(const From* from, std::int64_t num, std::int64_t rows, std::int64
 
 template <class T, class C>
 void to_nhwc(const T* from, const ImageShape& image, DataFormat format, C* to) noexcept {
-  const std::int64_t pixels = image.h * image.w;
+  const std::int64_t pixels = image.pixels();
   if (format == DataFormat::kNhwc) {
     convert(from, image.n * pixels * image.c, to);
   } else {
@@ -53,7 +53,7 @@ void to_nhwc(const T* from, const ImageShape& image, DataFormat format, C* to) n
 }
 template <class C, class T>
 void from_nhwc(const C* from, const ImageShape& image, DataFormat format, T* to) noexcept {
-  const std::int64_t pixels = image.h * image.w;
+  const std::int64_t pixels = image.pixels();
   if (format == DataFormat::kNhwc) {
     convert(from, image.n * pixels * image.c, to);
   } else {
@@ -72,9 +72,11 @@ ConvPass pass_of(OpId op) noexcept {
   switch (op) {
     case OpId::Conv2DBackpropInput:
     case OpId::DepthwiseConv2DBackpropInput:
+    case OpId::Conv3DBackpropInput:
       return ConvPass::kToInput;
     case OpId::Conv2DBackpropFilter:
     case OpId::DepthwiseConv2DBackpropFilter:
+    case OpId::Conv3DBackpropFilter:
       return ConvPass::kToFilter;
     default:
       return ConvPass::kForward;
@@ -103,8 +105,8 @@ ConvEnginePtr<C> make_engine(const ConvShape& shape, ConvPass pass, bool& has_bi
     } catch (const UnimplementedError&) {  // our own kernels take any shape
     }
   }
-  return shape.is_depthwise ? make_depthwise_conv<C>(shape, pass)
-                            : make_direct_conv<C>(shape, pass, book);
+  return shape.kind == ConvKind::kDepthwise ? make_depthwise_conv<C>(shape, pass)
+                                            : make_direct_conv<C>(shape, pass, book);
 }
 
 // A convolution of storage type T, computed in C.
@@ -116,9 +118,9 @@ struct ConvState final : KernelState {
   ConvState(const KernelCall& call, ScratchBook& book)
       : shape(conv_shape(call.op, call.in, call.attrs)), pass(pass_of(call.op)) {
     const ImageShape in = shape.in_image(), out = shape.out_image();
-    image_size = in.h * in.w * in.c;
-    out_size = out.h * out.w * out.c;
-    filter_size = shape.h.size * shape.w.size * shape.group_in() * shape.out_c;
+    image_size = in.pixels() * in.c;
+    out_size = out.pixels() * out.c;
+    filter_size = shape.taps() * shape.group_in() * shape.out_c;
     is_empty = in.n * image_size == 0 || out.n * out_size == 0;
     if (call.op == OpId::Conv2DBias) {
       PLIMSOLL_CHECK(!is_empty || out.n * out_size == 0, UnimplementedError,
@@ -223,7 +225,7 @@ class ConvRun {
         s_.engine->run(image_c, filter, out_c, bias,
                        args_.scratch.subspan(static_cast<std::size_t>(s_.first_engine_slot)));
     if (!status.ok()) return status;
-    const std::int64_t num_rows = out.n * out.h * out.w;
+    const std::int64_t num_rows = out.n * out.pixels();
     if (s_.has_bias) {
       add_bias_and_activate(dtype_of<C>, out_c, num_rows, out.c, bias, s_.activation);
     } else {
@@ -280,6 +282,9 @@ const KernelDef kRows[] = {
     row(OpId::DepthwiseConv2D),
     row(OpId::DepthwiseConv2DBackpropInput),
     row(OpId::DepthwiseConv2DBackpropFilter),
+    row(OpId::Conv3D),
+    row(OpId::Conv3DBackpropInput),
+    row(OpId::Conv3DBackpropFilter),
 };
 
 }  // namespace

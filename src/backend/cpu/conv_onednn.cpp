@@ -18,13 +18,21 @@ struct Descs {
 
   explicit Descs(const ConvShape& s) {
     const auto nhwc = [](const ImageShape& i) {
-      return onednn_desc({i.n, i.c, i.h, i.w}, {i.h * i.w * i.c, 1, i.w * i.c, i.c});
+      const std::int64_t image_step = i.pixels() * i.c, plane_step = i.h * i.w * i.c;
+      if (i.is_3d) {
+        return onednn_desc({i.n, i.c, i.d, i.h, i.w}, {image_step, 1, plane_step, i.w * i.c, i.c});
+      }
+      return onednn_desc({i.n, i.c, i.h, i.w}, {image_step, 1, i.w * i.c, i.c});
     };
     image = nhwc(s.in_image());
     out = nhwc(s.out_image());
     const std::int64_t gi = s.group_in(), go = s.group_out();
     memory::dims dims{go, gi, s.h.size, s.w.size};
     memory::dims steps{1, s.out_c, s.w.size * gi * s.out_c, gi * s.out_c};
+    if (s.is_3d()) {
+      dims.insert(dims.begin() + 2, s.d.size);
+      steps.insert(steps.begin() + 2, s.h.size * s.w.size * gi * s.out_c);
+    }
     if (s.groups > 1) {
       dims.insert(dims.begin(), s.groups);
       steps.insert(steps.begin(), go);
@@ -35,6 +43,11 @@ struct Descs {
     dilations = {s.h.dilation - 1, s.w.dilation - 1};
     pad_before = {s.h.pad_before, s.w.pad_before};
     pad_after = {s.h.pad_after, s.w.pad_after};
+    if (!s.is_3d()) return;
+    strides.insert(strides.begin(), s.d.stride);
+    dilations.insert(dilations.begin(), s.d.dilation - 1);
+    pad_before.insert(pad_before.begin(), s.d.pad_before);
+    pad_after.insert(pad_after.begin(), s.d.pad_after);
   }
 };
 

@@ -78,7 +78,7 @@ class ProductConv final : public ConvEngine<float> {
 
 bool product_conv_pays(const ConvShape& s, ConvPass pass) noexcept {
   constexpr std::int64_t kManyChannels = 64, kLargeFilter = 1 << 18;
-  if (pass != ConvPass::kToFilter || s.groups != 1 || s.is_depthwise) return false;
+  if (pass != ConvPass::kToFilter || s.groups != 1 || s.kind != ConvKind::kPlain) return false;
   if (s.h.out * s.w.out == 0) return false;
   if (s.h.stride > 1 || s.w.stride > 1) return s.in_c >= kManyChannels && s.out_c >= kManyChannels;
   return s.h.size == 1 && s.w.size == 1 && s.h.in == s.h.out && s.w.in == s.w.out &&

@@ -195,7 +195,7 @@ bool winograd_conv_pays(const ConvShape& s) noexcept {
     return a.size == 3 && a.stride == 1 && a.dilation == 1 && a.pad_before <= 2 &&
            a.pad_after <= 2 && a.out > 0;
   };
-  return s.groups == 1 && !s.is_depthwise && is_fit(s.h) && is_fit(s.w) &&
+  return s.groups == 1 && s.kind == ConvKind::kPlain && is_fit(s.h) && is_fit(s.w) &&
          s.in_c >= kManyChannels && s.out_c >= kManyChannels;
 }
 

@@ -5,9 +5,10 @@ namespace plimsoll::cpu {
 Backend make_backend() {
   return {.name = "cpu",
           .tables = {create_kernels(), elementwise_kernels(), fused_kernels(), reduce_kernels(),
-                     reduce_scan_kernels(), shape_kernels(), matmul_kernels(), conv_kernels(),
-                     pool_kernels(), norm_kernels(), softmax_kernels(), gather_kernels(),
-                     random_kernels(), debugging_kernels()}};
+                     reduce_scan_kernels(), shape_kernels(), matmul_kernels(), linalg_kernels(),
+                     linalg_decompose_kernels(), conv_kernels(), pool_kernels(), norm_kernels(),
+                     softmax_kernels(), gather_kernels(), segment_kernels(), search_kernels(),
+                     resize_kernels(), random_kernels(), debugging_kernels()}};
 }
 
 }  // namespace plimsoll::cpu

@@ -1,57 +1,15 @@
 // Rows by index. Indices are checked before anything is written; rows that add up are added in the
 // order of their indices, whatever the number of threads.
-#include <fmt/format.h>
-
 #include <cstring>
 
 #include "backend/cpu/cpu.h"
-#include "backend/cpu/parallel.h"
-#include "backend/cpu/types.h"
+#include "backend/cpu/indices.h"
+#include "backend/cpu/scatter_rows.h"
 
 namespace plimsoll::cpu {
 namespace {
 
-constexpr std::int64_t kGrain = 32768;  // elements that are worth a thread
-
-// Text in place, for messages of kernels.
-class Words {
- public:
-  template <class... Args>
-  void add(fmt::format_string<Args...> format, Args&&... args) {
-    const auto made =
-        fmt::format_to_n(text_ + size_, sizeof(text_) - size_, format, std::forward<Args>(args)...);
-    size_ += std::min<std::size_t>(made.size, sizeof(text_) - size_);
-  }
-  void add_list(std::span<const std::int64_t> numbers, const char* comma) {
-    for (std::size_t i = 0; i < numbers.size(); ++i) add("{}{}", i ? comma : "", numbers[i]);
-  }
-  std::string_view text() const noexcept { return {text_, size_}; }
-
- private:
-  char text_[240];
-  std::size_t size_ = 0;
-};
-
-// "indices[1,0]": a position among the first `rank` dimensions of a shape.
-void add_position(Words& words, const Shape& shape, int rank, std::int64_t at) {
-  std::array<std::int64_t, kMaxRank> position{};
-  for (int i = rank - 1; i >= 0; --i) {
-    position[static_cast<std::size_t>(i)] = at % shape.dim(i);
-    at /= shape.dim(i);
-  }
-  words.add("indices");
-  if (rank == 0) return;
-  words.add("[");
-  words.add_list({position.data(), static_cast<std::size_t>(rank)}, ",");
-  words.add("]");
-}
-
-// Calls f with the indices as a typed pointer; returns what it returns.
-template <class F>
-Status with_indices(const RunArgs& args, std::size_t i, F&& f) noexcept {
-  return args.call.in[i].dtype == DType::kInt32 ? f(args.in[i].as<const std::int32_t>())
-                                                : f(args.in[i].as<const std::int64_t>());
-}
+constexpr std::int64_t kGrainBytes = 131072;  // that are worth a thread
 
 // gather as out[b, p, i, s] = params[b, p, indices[b, i], s].
 struct GatherView {
@@ -76,9 +34,9 @@ Status check_indices(const I* indices, const Shape& shape, std::int64_t bound) n
   std::int64_t at = 0;
   while (static_cast<std::uint64_t>(indices[at]) < static_cast<std::uint64_t>(bound)) ++at;
   Words words;
-  add_position(words, shape, shape.rank(), at);
+  words.add_position("indices", shape, shape.rank(), at);
   words.add(" = {} is not in [0, {})", indices[at], bound);
-  return Status::with_text(ErrorCode::kInvalidArgument, words.text());
+  return words.status();
 }
 
 Status run_gather(const RunArgs& args) noexcept {
@@ -93,7 +51,7 @@ Status run_gather(const RunArgs& args) noexcept {
     char* out = args.out[0].as<char>();
     if (row == 0) return {};
     const std::int64_t rows = v.batch * v.outer * v.count;
-    parallel_for(rows, std::max<std::int64_t>(1, 4 * kGrain / row),
+    parallel_for(rows, std::max<std::int64_t>(1, kGrainBytes / row),
                  [&](std::int64_t begin, std::int64_t end) {
                    for (std::int64_t r = begin; r < end; ++r) {
                      const std::int64_t group = r / v.count;  // b and p
@@ -107,42 +65,9 @@ Status run_gather(const RunArgs& args) noexcept {
   });
 }
 
-// 16-bit sums are kept in float, in scratch as large as the result.
-template <class T>
-inline constexpr bool kIsSmall = sizeof(T) == 2 && std::is_same_v<compute_t<T>, float>;
-
 KernelStatePtr prepare_sums(const KernelCall& call, ScratchBook& book) {
-  const DType dtype = call.out[0].dtype;
-  if (dtype == DType::kFloat16 || dtype == DType::kBFloat16)
-    book.book(static_cast<std::uint64_t>(call.out[0].shape.num_elements()) * sizeof(float));
+  book_wide(call.out[0], book);
   return nullptr;
-}
-
-// Adds row i of n to row destination(i) of the result, which starts as zeros or as `start`.
-template <class T, class Destination>
-void add_rows(const RunArgs& args, const T* start, const T* rows, std::int64_t n,
-              std::int64_t slice, Destination destination) noexcept {
-  using A = std::conditional_t<kIsSmall<T>, float, T>;
-  T* out = args.out[0].as<T>();
-  A* sums = reinterpret_cast<A*>(kIsSmall<T> ? args.scratch[0].as<char>() : args.out[0].as<char>());
-  const std::int64_t num_rows = slice ? args.call.out[0].shape.num_elements() / slice : 0;
-  // Each thread owns some rows of the result and looks at all indices.
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, slice));
-  parallel_for(num_rows, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin * slice; i < end * slice; ++i)
-      sums[i] = start ? static_cast<A>(start[i]) : A(0);
-    for (std::int64_t i = 0; i < n; ++i) {
-      const std::int64_t to = destination(i);
-      if (to < begin || to >= end) continue;
-      A* sum = sums + to * slice;
-      const T* row = rows + i * slice;
-      for (std::int64_t s = 0; s < slice; ++s)
-        sum[s] = static_cast<A>(sum[s] + static_cast<A>(row[s]));
-    }
-    if constexpr (kIsSmall<T>) {
-      for (std::int64_t i = begin * slice; i < end * slice; ++i) out[i] = static_cast<T>(sums[i]);
-    }
-  });
 }
 
 Status run_gather_grad(const RunArgs& args) noexcept {
@@ -155,12 +80,15 @@ Status run_gather_grad(const RunArgs& args) noexcept {
     visit_dtype(args.call.in[0].dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
       if constexpr (!std::is_same_v<T, bool>) {
-        add_rows<T>(args, nullptr, args.in[0].as<const T>(), v.batch * v.outer * v.count, v.slice,
-                    [&](std::int64_t r) {
-                      const std::int64_t group = r / v.count;
-                      return group * v.n + static_cast<std::int64_t>(
-                                               indices[group / v.outer * v.count + r % v.count]);
-                    });
+        const Rows<T> rows{args.in[0].as<const T>(), v.batch * v.outer * v.count, v.slice};
+        const auto destination = [&](std::int64_t r) {
+          const std::int64_t group = r / v.count;
+          return group * v.n +
+                 static_cast<std::int64_t>(indices[group / v.outer * v.count + r % v.count]);
+        };
+        scatter_rows(
+            rows, wide_result<T>(args), args, [](std::int64_t) { return wide_t<T>(0); }, Plus(),
+            destination);
       }
     });
     return {};
@@ -200,14 +128,14 @@ struct NdView {
                   static_cast<std::uint64_t>(shape.dim(static_cast<int>(d)));
       if (!is_bad) continue;
       Words words;
-      add_position(words, indices_shape, indices_shape.rank() - 1, row);
+      words.add_position("indices", indices_shape, indices_shape.rank() - 1, row);
       words.add(" = [");
       for (std::int64_t d = 0; d < depth; ++d)
         words.add("{}{}", d ? ", " : "", indices[row * depth + d]);
       words.add("] does not index into {} [", into);
       words.add_list(shape.dims(), ",");
       words.add("]");
-      return Status::with_text(ErrorCode::kInvalidArgument, words.text());
+      return words.status();
     }
     return {};
   }
@@ -222,7 +150,7 @@ Status run_gather_nd(const RunArgs& args) noexcept {
     const char* in = args.in[0].as<const char>();
     char* out = args.out[0].as<char>();
     if (row == 0) return {};
-    parallel_for(view.rows, std::max<std::int64_t>(1, 4 * kGrain / row),
+    parallel_for(view.rows, std::max<std::int64_t>(1, kGrainBytes / row),
                  [&](std::int64_t begin, std::int64_t end) {
                    for (std::int64_t r = begin; r < end; ++r)
                      std::memcpy(out + r * row, in + view.at(r) * row,
@@ -233,8 +161,9 @@ Status run_gather_nd(const RunArgs& args) noexcept {
 }
 
 // Of indices, updates; or of tensor, indices, updates.
-template <std::size_t kIndices>
-Status run_scatter_add(const RunArgs& args) noexcept {
+template <std::size_t kIndices, class Combine>
+Status run_scatter(const RunArgs& args) noexcept {
+  constexpr bool kIsSum = std::is_same_v<Combine, Plus>;
   const Shape& indices_shape = args.call.in[kIndices].shape;
   return with_indices(args, kIndices, [&](const auto* indices) -> Status {
     const NdView view(indices, indices_shape, args.call.out[0].shape);
@@ -242,9 +171,19 @@ Status run_scatter_add(const RunArgs& args) noexcept {
     visit_dtype(args.call.out[0].dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
       if constexpr (!std::is_same_v<T, bool>) {
-        add_rows<T>(args, kIndices ? args.in[0].as<const T>() : nullptr,
-                    args.in[kIndices + 1].as<const T>(), view.rows, view.slice,
-                    [&](std::int64_t r) { return view.at(r); });
+        const Rows<T> rows{args.in[kIndices + 1].as<const T>(), view.rows, view.slice};
+        using A = std::conditional_t<kIsSum, wide_t<T>, T>;
+        const T* tensor = kIndices ? args.in[0].as<const T>() : nullptr;
+        A* result;
+        if constexpr (kIsSum) {
+          result = wide_result<T>(args);
+        } else {
+          result = args.out[0].as<T>();
+        }
+        scatter_rows(
+            rows, result, args,
+            [=](std::int64_t i) { return tensor ? static_cast<A>(tensor[i]) : A(0); }, Combine(),
+            [&](std::int64_t r) { return view.at(r); });
       }
     });
     return {};
@@ -302,12 +241,14 @@ const KernelDef kRows[] = {
     {.op = OpId::ScatterNd,
      .dtypes = {DType::kInt32, DType::kInt64},
      .prepare = prepare_scatter_nd,
-     .run = run_scatter_add<0>},
+     .run = run_scatter<0, Plus>},
     {.op = OpId::TensorScatterAdd,
      .dtypes = kNumbers,
      .prepare = prepare_sums,
-     .run = run_scatter_add<1>},
+     .run = run_scatter<1, Plus>},
     {.op = OpId::TensorScatterUpdate, .dtypes = kAll, .run = run_scatter_update},
+    {.op = OpId::TensorScatterMax, .dtypes = kNumbers, .run = run_scatter<1, Larger>},
+    {.op = OpId::TensorScatterMin, .dtypes = kNumbers, .run = run_scatter<1, Smaller>},
     {.op = OpId::Where, .dtypes = kBools, .run = run_where},
 };
 

@@ -183,6 +183,40 @@ Status run_recurrence(const RunArgs& args) noexcept {
   return {};
 }
 
+template <class T>
+void window_sum_typed(const RunArgs& args) noexcept {
+  using A = compute_t<T>;
+  const Shape& shape = args.call.in[0].shape;
+  const std::int64_t n = shape.dim(shape.rank() - 1);
+  if (shape.num_elements() == 0) return;
+  const std::int64_t radius = std::min(n, args.attrs()[attr::WindowSum::radius].as_int());
+  const std::int64_t grain = std::max<std::int64_t>(1, 32768 / (n * (2 * radius + 1)));
+  parallel_for(shape.num_elements() / n, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      const T* in = args.in[0].as<const T>() + row * n;
+      for (std::int64_t column = 0; column < n; column += kColumns) {
+        const std::int64_t last = std::min(n, column + kColumns);
+        A acc[kColumns] = {};
+        for (std::int64_t by = -radius; by <= radius; ++by) {
+          const std::int64_t stop = std::min(last, n - by);
+          for (std::int64_t c = std::max(column, -by); c < stop; ++c)
+            acc[c - column] += static_cast<A>(in[c + by]);
+        }
+        for (std::int64_t c = column; c < last; ++c)
+          args.out[0].as<T>()[row * n + c] = static_cast<T>(acc[c - column]);
+      }
+    }
+  });
+}
+
+Status run_window_sum(const RunArgs& args) noexcept {
+  visit_dtype(args.call.in[0].dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_floating_point_v<compute_t<T>>) window_sum_typed<T>(args);
+  });
+  return {};
+}
+
 // An element as unsigned bits that sort as the elements should, with its place: ties are then
 // decided by it, and nothing is looked up while sorting.
 template <class Bits>
@@ -284,6 +318,7 @@ const KernelDef kRows[] = {
     {.op = OpId::Cumsum, .dtypes = kNumbers, .run = run_scan<false>},
     {.op = OpId::Cumprod, .dtypes = kNumbers, .run = run_scan<true>},
     {.op = OpId::LinearRecurrence, .dtypes = kFloats, .run = run_recurrence},
+    {.op = OpId::WindowSum, .dtypes = kFloats, .run = run_window_sum},
     {.op = OpId::TopK, .dtypes = kNumbers, .prepare = prepare_top_k, .run = run_top_k},
 };
 
