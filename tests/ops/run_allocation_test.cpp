@@ -122,11 +122,11 @@ TEST(RunAllocationTest, MatricesTakeNothingButTheirScratch) {
       kernel.run({call, in, out, scratch, kernel.state()}).throw_if_error(op_name(c.op));
     };
     run();
-    const std::int64_t news = num_allocations;
+    const std::int64_t news = num_news;
     const std::size_t before = malloced();
     for (int i = 0; i < 3; ++i) run();
     EXPECT_EQ(malloced(), before) << op_name(c.op);
-    EXPECT_EQ(num_allocations, news) << op_name(c.op);
+    EXPECT_EQ(num_news, news) << op_name(c.op);
   }
 }
 
