@@ -49,6 +49,10 @@ struct MemoryPlan {
   std::uint64_t input_bytes = 0;
   std::uint64_t variable_bytes = 0;
   std::uint64_t constant_bytes = 0;
+  // Of ops for which the device has no kernel: they run on the CPU, and a run takes so many bytes
+  // more there. Neither is part of the peak, which is the device's.
+  std::uint64_t host_bytes = 0;
+  std::vector<std::string> host_ops;
   // What a run takes from the budget: the arena and the outputs.
   std::uint64_t reserve_bytes() const noexcept { return arena_bytes + output_bytes; }
 

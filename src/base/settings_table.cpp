@@ -43,6 +43,23 @@ constexpr Row kRows[] = {
      .type = Type::kList,
      .doc =
          "Profiles of simulated GPUs, in order, separated by commas; docs/devices.md lists them."},
+    {.name = "opencl",
+     .variable = "PLIMSOLL_OPENCL",
+     .type = Type::kChoice,
+     .default_text = "auto",
+     .choices = "auto on off 1 0",
+     .doc = "Which devices of the system's OpenCL drivers are GPUs here. auto: its GPUs and "
+            "accelerators. on: its CPUs too (PoCL). off: none."},
+    {.name = "cache_dir",
+     .variable = "PLIMSOLL_CACHE_DIR",
+     .type = Type::kString,
+     .doc = "Folder for what the next process can use again: compiled programs of OpenCL. Where it "
+            "is not set, `plimsoll` in the user's cache folder."},
+    {.name = "program_cache_limit",
+     .variable = "PLIMSOLL_PROGRAM_CACHE_LIMIT",
+     .type = Type::kBytes,
+     .doc = "Limit of the compiled programs in `cache_dir`; where it is not set, 256 MiB. What was "
+            "not used for longest goes first. 0: none are kept in files."},
     {.name = "passes",
      .variable = "PLIMSOLL_PASSES",
      .type = Type::kList,

@@ -20,6 +20,8 @@ class Adaptor : public Source {
   std::uint64_t granularity() const noexcept override { return inner_->granularity(); }
   std::uint64_t huge_granularity() const noexcept override { return inner_->huge_granularity(); }
   std::uint64_t address_step() const noexcept override { return inner_->address_step(); }
+  bool is_whole() const noexcept override { return inner_->is_whole(); }
+  std::uint64_t largest_reserve() const noexcept override { return inner_->largest_reserve(); }
   bool is_host() const noexcept override { return inner_->is_host(); }
   Address try_reserve(std::uint64_t nbytes) noexcept override {
     return inner_->try_reserve(nbytes);

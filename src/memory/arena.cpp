@@ -5,15 +5,11 @@
 #include "plimsoll/bytes.h"
 
 namespace plimsoll::memory {
-namespace {
 
-// A byte that depends on its place, so that no constant fill by a kernel can pass for it
-// everywhere.
-std::uint8_t pattern_at(std::uint64_t at) noexcept {
+// No constant fill by a kernel can pass for it everywhere.
+std::uint8_t Arena::pattern_at(std::uint64_t at) noexcept {
   return static_cast<std::uint8_t>((at * 0x9E3779B97F4A7C15ULL) >> 56 | 1);
 }
-
-}  // namespace
 
 class Arena::Impl final : public Reclaimer {
  public:

@@ -74,6 +74,10 @@ std::string describe(const Refusal& refusal) {
     text += "\n  the limit has room, but the device or the system gave no more pages";
   } else if (r.why == Refusal::Why::kAddressSpace) {
     text += "\n  the limit has room, but no address range is left (RLIMIT_AS, ulimit -v)";
+  } else if (r.why == Refusal::Why::kHoles) {
+    text +=
+        "\n  the limit has room, but only between small blocks: the device's memory comes in whole "
+        "buffers";
   }
   return text;
 }

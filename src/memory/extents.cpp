@@ -25,6 +25,7 @@ Extents::Extents(SourcePtr source, BudgetNode* node)
     : source_(std::move(source)),
       node_(node),
       granule_(source_->granularity()),
+      is_whole_(source_->is_whole()),
       huge_(source_->huge_granularity()),
       page_unit_(std::min(granule_, kHostPage)) {}
 
@@ -50,17 +51,29 @@ Extents::Fit Extents::find_hole(std::uint64_t size, std::uint64_t alignment) con
   return hole ? Fit{hole, round_up(hole->address, alignment)} : Fit{};
 }
 
+// Large blocks fill a buffer, small ones lie in those that are shared.
+Extents::Fit Extents::find_buffer(std::uint64_t size, std::uint64_t alignment) const noexcept {
+  for (Segment* hole = holes_.find_at_least(size); hole; hole = holes_.find_after(hole)) {
+    const Address start = round_up(hole->address, alignment);
+    if (start + size > hole->end()) continue;
+    if (hole->region->is_up_front || hole->region->size == buffer_bytes(size)) return {hole, start};
+  }
+  return {};
+}
+
 Region* Extents::add_region(std::uint64_t nbytes) noexcept {
   const std::uint64_t unit = std::max({granule_, huge_, kPageBlock});
   if (nbytes > kNoLimit - unit) return nullptr;
-  const std::uint64_t least = round_up(nbytes, unit);
+  const std::uint64_t least = is_whole_ ? buffer_bytes(nbytes) : round_up(nbytes, unit);
   auto region = std::unique_ptr<Region>(new (std::nothrow) Region);
   if (!region) return nullptr;
-  for (std::uint64_t size = std::max(least, round_up(source_->address_step(), unit));;) {
+  const std::uint64_t most = is_whole_ ? 0 : round_up(source_->address_step(), unit);
+  for (std::uint64_t size = std::max(least, most);;) {
+    region->granule = is_whole_ ? size : granule_;
     region->base = source_->try_reserve(size);
     if (region->base) {
       region->size = size;
-      if (region->states.try_make(size / granule_) &&
+      if (region->states.try_make(size / region->granule) &&
           (!huge_ || region->advised.try_make(size / huge_)))
         break;
       source_->release(region->base, size);
@@ -73,7 +86,6 @@ Region* Extents::add_region(std::uint64_t nbytes) noexcept {
     source_->release(region->base, region->size);
     return nullptr;
   }
-  region->granule = granule_;
   region->high = region->base;
   region->huge = huge_;
   hole->address = region->base;
@@ -115,8 +127,8 @@ void Extents::melt_huge_edges(Segment* hole, Address begin, Address end) noexcep
     for (std::uint64_t g = region.index(start); g < last;) {
       std::uint64_t run = g;
       while (run < last && is_warm(region.state(run))) region.state(run++) = kCold;
-      if (run > g) source_->decommit(region.address_of(g), (run - g) * granule_);
-      melted += (run - g) * granule_;
+      if (run > g) source_->decommit(region.address_of(g), (run - g) * region.granule);
+      melted += (run - g) * region.granule;
       g = std::max(run, g + 1);
     }
     source_->advise_huge(start, huge_, false);
@@ -131,7 +143,7 @@ void Extents::melt_huge_edges(Segment* hole, Address begin, Address end) noexcep
 
 void Extents::undo_commit(Region& region, std::uint64_t from, std::uint64_t to) noexcept {
   for (std::uint64_t g = from; g < to; ++g) {
-    if (region.state(g) == kCold) source_->decommit(region.address_of(g), granule_);
+    if (region.state(g) == kCold) source_->decommit(region.address_of(g), region.granule);
   }
 }
 
@@ -143,7 +155,7 @@ Extents::Taken Extents::commit_pages(Region& region, Address begin, Address end,
   const auto cold = static_cast<std::uint64_t>(
       std::count(region.states.get() + first, region.states.get() + last, kCold));
   if (cold == 0) return {};
-  if (const Excess excess = note_commit(node_, cold * granule_, force); excess.node) {
+  if (const Excess excess = note_commit(node_, cold * region.granule, force); excess.node) {
     return {.failure = Failure::kExcess, .excess = excess};
   }
   for (std::uint64_t g = first; g < last;) {
@@ -153,14 +165,14 @@ Extents::Taken Extents::commit_pages(Region& region, Address begin, Address end,
       ++g;
       continue;
     }
-    if (!source_->try_commit(region.address_of(g), (run - g) * granule_)) {
+    if (!source_->try_commit(region.address_of(g), (run - g) * region.granule)) {
       undo_commit(region, first, g);
-      note_decommit(node_, cold * granule_);
+      note_decommit(node_, cold * region.granule);
       return {.failure = Failure::kCommit};
     }
     g = run;
   }
-  committed_ += cold * granule_;
+  committed_ += cold * region.granule;
   return {};
 }
 
@@ -187,7 +199,7 @@ void Extents::cut(Segment* hole, Segment* block, Segment* rest) noexcept {
   std::uint64_t before = 0;
   for (std::uint64_t g = region.index_up(hole->address);
        hole->warm_bytes && region.address_of(g + 1) <= hole->end(); ++g) {
-    if (is_warm(region.state(g))) before += granule_;
+    if (is_warm(region.state(g))) before += region.granule;
   }
   rest->warm_bytes = hole->warm_bytes - before;
   rest->oldest = hole->oldest;
@@ -215,7 +227,8 @@ void Extents::mark_live(Segment* hole, const Segment* block) noexcept {
   Region& region = *hole->region;
   std::uint8_t* const first = region.states.get() + region.index(block->address);
   std::uint8_t* const last = region.states.get() + region.index_up(block->end());
-  const auto warm = static_cast<std::uint64_t>(std::count_if(first, last, is_warm)) * granule_;
+  const auto warm =
+      static_cast<std::uint64_t>(std::count_if(first, last, is_warm)) * region.granule;
   std::memset(first, kLive, static_cast<std::size_t>(last - first));
   region.high = std::max(region.high, region.address_of(region.index_up(block->end())));
   hole->warm_bytes -= warm;
@@ -243,12 +256,14 @@ Extents::Taken Extents::take(std::uint64_t nbytes, std::uint64_t alignment, bool
     size = round_up(size, page_unit_);
     alignment = std::max(alignment, page_unit_);
   }
+  if (is_whole_ && size > kSharedBytes) size = buffer_bytes(size);
   if (huge_ && nbytes >= huge_) alignment = std::max(alignment, huge_);
   if (alignment > kNoLimit - size) return {.failure = Failure::kAddresses};
 
-  Fit fit = find_hole(size, alignment);
+  Fit fit = is_whole_ ? find_buffer(size, alignment) : find_hole(size, alignment);
   if (!fit.hole) {
-    Region* region = add_region(size + (alignment > std::max(granule_, huge_) ? alignment : 0));
+    const bool is_padded = !is_whole_ && alignment > std::max(granule_, huge_);
+    Region* region = add_region(size + (is_padded ? alignment : 0));
     if (!region) return {.failure = Failure::kAddresses};
     fit = {region->first, round_up(region->base, alignment)};
   }
@@ -279,8 +294,8 @@ std::uint64_t Extents::cool(Segment* block, std::uint16_t pages) noexcept {
     unsigned end = p;
     while (end < 16 && pages >> end & 1U) region.state(first + end++) = kCold;
     if (end == p) continue;
-    source_->decommit(region.address_of(first + p), (end - p) * granule_);
-    nbytes += (end - p) * granule_;
+    source_->decommit(region.address_of(first + p), (end - p) * region.granule);
+    nbytes += (end - p) * region.granule;
     p = end;
   }
   block->has_cold = true;
@@ -293,7 +308,7 @@ bool Extents::try_warm(Segment* block, std::uint16_t pages) noexcept {
   const std::uint64_t first = region.index(block->address);
   for (unsigned p = 0; p < 16; ++p) {
     if (!(pages >> p & 1U)) continue;
-    if (!source_->try_commit(region.address_of(first + p), granule_)) {
+    if (!source_->try_commit(region.address_of(first + p), region.granule)) {
       undo_commit(region, first, first + p);
       return false;
     }
@@ -303,7 +318,7 @@ bool Extents::try_warm(Segment* block, std::uint16_t pages) noexcept {
     if (pages >> p & 1U) region.state(first + p) = kLive;
   }
   block->has_cold = false;
-  committed_ += num * granule_;
+  committed_ += num * region.granule;
   return true;
 }
 
@@ -325,7 +340,7 @@ void Extents::give(Segment* block, std::uint8_t tick) noexcept {
     std::memset(region.states.get() + first, tick, last - first);
   }
   block->state = State::kHole;
-  block->warm_bytes = num_warm * granule_;
+  block->warm_bytes = num_warm * region.granule;
   block->oldest = tick;
   warm_ += block->warm_bytes;
   last_tick_ = tick;
@@ -374,8 +389,8 @@ Segment* Extents::join(Segment* left, Segment* right, std::uint8_t tick) noexcep
       left->oldest = tick;
       link_warm(left, nullptr);
     }
-    left->warm_bytes += granule_;
-    warm_ += granule_;
+    left->warm_bytes += region.granule;
+    warm_ += region.granule;
   }
   return left;
 }

@@ -20,7 +20,7 @@
 
 namespace plimsoll::memory {
 
-enum class Failure : std::uint8_t { kNone, kExcess, kCommit, kAddresses };
+enum class Failure : std::uint8_t { kNone, kExcess, kCommit, kAddresses, kHoles };
 
 class Extents {
  public:
@@ -64,6 +64,11 @@ class Extents {
   bool begin_purge(PurgeBatch* batch, std::uint64_t want, std::uint8_t now, int min_age) noexcept;
   void end_purge(const PurgeBatch& batch) noexcept;
 
+  // Whether pages may pass a limit by so many bytes: rounding, not holes that nothing can use.
+  bool may_exceed(std::uint64_t nbytes) const noexcept {
+    return !is_whole_ || nbytes <= kSharedBytes;
+  }
+
   Source& source() const noexcept { return *source_; }
   std::uint64_t committed_bytes() const noexcept { return committed_; }
   std::uint64_t warm_bytes() const noexcept { return warm_; }
@@ -72,11 +77,19 @@ class Extents {
   bool is_valid() const noexcept;  // for walkers
 
  private:
+  // Where memory comes in buffers, a block up to this size shares one with others, and a larger one
+  // has its own.
+  static constexpr std::uint64_t kSharedBytes = 1U << 20;
+
   struct Fit {
     Segment* hole = nullptr;
     Address address = 0;
   };
   Fit find_hole(std::uint64_t size, std::uint64_t alignment) const noexcept;
+  Fit find_buffer(std::uint64_t size, std::uint64_t alignment) const noexcept;
+  std::uint64_t buffer_bytes(std::uint64_t size) const noexcept {
+    return size <= kSharedBytes ? kSharedBytes : round_up(size, granule_);
+  }
   Region* add_region(std::uint64_t nbytes) noexcept;
   void drop_region(Region* region) noexcept;
   void melt_huge_edges(Segment* hole, Address begin, Address end) noexcept;
@@ -97,6 +110,7 @@ class Extents {
   const SourcePtr source_;
   BudgetNode* const node_;  // pages are counted here
   const std::uint64_t granule_;
+  const bool is_whole_;            // memory comes in buffers
   const std::uint64_t huge_;       // 0: no huge pages
   const std::uint64_t page_unit_;  // blocks of 64 KiB and more start and end at multiples of this
   std::vector<std::unique_ptr<Region>> regions_;

@@ -76,6 +76,7 @@ Segment* HeapImpl::take_segment(std::uint64_t nbytes, std::uint64_t alignment,
                                 Failure* failure) noexcept {
   bool force = false;
   bool gave_all = false;
+  bool looked_again = false;
   while (true) {
     Extents::Taken taken;
     {
@@ -88,7 +89,12 @@ Segment* HeapImpl::take_segment(std::uint64_t nbytes, std::uint64_t alignment,
     *failure = taken.failure;
     if (taken.failure == Failure::kExcess) {
       // Warm pages go first. When there are none left the rest is rounding: the booking fits.
-      force = memory::reclaim_pages(taken.excess.node, taken.excess.nbytes) == 0;
+      if (memory::reclaim_pages(taken.excess.node, taken.excess.nbytes)) continue;
+      force = extents_.may_exceed(taken.excess.nbytes);
+      if (force) continue;
+      *failure = Failure::kHoles;
+      if (looked_again) return nullptr;
+      looked_again = true;  // somebody else may just have given back what there was
       continue;
     }
     if (gave_all) return nullptr;
@@ -159,7 +165,9 @@ void HeapImpl::fill_failure(Failure failure, std::uint64_t asked, Owner owner,
   if (!why) return;
   std::scoped_lock lock(tree_mutex());
   fill_refusal_locked(budget_.node(), asked, owner, why);
-  why->why = failure == Failure::kAddresses ? Refusal::Why::kAddressSpace : Refusal::Why::kSource;
+  why->why = failure == Failure::kAddresses ? Refusal::Why::kAddressSpace
+             : failure == Failure::kHoles   ? Refusal::Why::kHoles
+                                            : Refusal::Why::kSource;
 }
 
 // Nothing of this heap may be touched after the count of blocks has fallen: another thread may free

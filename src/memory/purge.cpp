@@ -34,7 +34,7 @@ bool Extents::begin_purge(PurgeBatch* batch, std::uint64_t want, std::uint8_t no
       PLIMSOLL_ASSERT(region.address_of(g) < hole->end());
       if (region.state(g) == kLive || tick_age(now, region.state(g)) < min_age) {
         if (region.state(g) != kLive) {  // live: a granule shared with a block at the hole's edge
-          seen += granule_;
+          seen += region.granule;
           if (tick_age(now, region.state(g)) > tick_age(now, batch->next_oldest)) {
             batch->next_oldest = region.state(g);
           }
@@ -44,7 +44,7 @@ bool Extents::begin_purge(PurgeBatch* batch, std::uint64_t want, std::uint8_t no
       }
       const std::uint64_t from = g;
       const auto is_wanted = [&](std::uint64_t at) {
-        if (batch->nbytes + (at - from) * granule_ < want) return true;
+        if (batch->nbytes + (at - from) * region.granule < want) return true;
         // Huge pages go whole.
         const Address address = region.address_of(at);
         return huge_ && address % huge_ && region.advised.get()[(address - region.base) / huge_];
@@ -52,10 +52,10 @@ bool Extents::begin_purge(PurgeBatch* batch, std::uint64_t want, std::uint8_t no
       while (seen < hole->warm_bytes && region.state(g) >= kFirstTick &&
              tick_age(now, region.state(g)) >= min_age && is_wanted(g)) {
         ++g;
-        seen += granule_;
+        seen += region.granule;
       }
-      batch->runs[batch->num_runs++] = {region.address_of(from), (g - from) * granule_};
-      batch->nbytes += (g - from) * granule_;
+      batch->runs[batch->num_runs++] = {region.address_of(from), (g - from) * region.granule};
+      batch->nbytes += (g - from) * region.granule;
       full = batch->num_runs == PurgeBatch::kMaxRuns || batch->nbytes >= want;
     }
     batch->complete = seen == hole->warm_bytes;
@@ -78,7 +78,7 @@ void Extents::end_purge(const PurgeBatch& batch) noexcept {
   Region* region = hole->region;
   for (std::size_t i = 0; i < batch.num_runs; ++i) {
     std::memset(&region->state(region->index(batch.runs[i].address)), kCold,
-                batch.runs[i].nbytes / granule_);
+                batch.runs[i].nbytes / region->granule);
   }
   committed_ -= batch.nbytes;
   warm_ -= batch.nbytes;
@@ -123,14 +123,14 @@ bool Extents::is_valid(Region& region, std::uint64_t* committed,
       const bool is_touched = touched[g / 8] >> g % 8 & 1U;
       if (!is_busy && is_touched != (state == kLive) && !(s->has_cold && state == kCold))
         return false;
-      if (state >= kFirstTick) inside += granule_;
+      if (state >= kFirstTick) inside += region.granule;
     }
     if (!is_busy && inside != (s->state == State::kBlock ? 0 : s->warm_bytes)) return false;
     *warm += inside;
   }
   const std::uint8_t* const states = region.states.get();
   const auto cold = static_cast<std::uint64_t>(std::count(states, states + used, kCold));
-  *committed += (used - cold) * granule_;
+  *committed += (used - cold) * region.granule;
   return true;
 }
 
@@ -144,21 +144,25 @@ bool Extents::is_valid() const noexcept {
 }
 
 Failure Extents::commit_up_front(std::uint64_t nbytes, std::uint8_t tick) noexcept {
-  const std::uint64_t size = round_down(nbytes, granule_);
-  if (size == 0) return Failure::kNone;
-  Region* region = add_region(size);
-  if (!region) return Failure::kAddresses;
-  Segment* hole = region->first;
-  const Taken taken = commit_pages(*region, hole->address, hole->address + size, false);
-  if (taken.failure != Failure::kNone) return taken.failure;
-  std::memset(region->states.get(), tick, size / granule_);
-  region->high = region->base + size;
-  hole->warm_bytes = size;
-  hole->oldest = tick;
-  last_tick_ = tick;
-  warm_ += size;
-  link_warm(hole, nullptr);
-  source_->populate(hole->address, size);
+  const std::uint64_t most = round_down(source_->largest_reserve(), granule_);
+  for (std::uint64_t left = round_down(nbytes, granule_); left;) {
+    Region* region = add_region(std::min(left, most));
+    if (!region) return Failure::kAddresses;
+    region->is_up_front = true;
+    const std::uint64_t size = is_whole_ ? region->size : std::min(left, most);
+    Segment* hole = region->first;
+    const Taken taken = commit_pages(*region, hole->address, hole->address + size, is_whole_);
+    if (taken.failure != Failure::kNone) return taken.failure;
+    std::memset(region->states.get(), tick, size / region->granule);
+    region->high = region->base + size;
+    hole->warm_bytes = size;
+    hole->oldest = tick;
+    last_tick_ = tick;
+    warm_ += size;
+    link_warm(hole, nullptr);
+    source_->populate(hole->address, size);
+    left -= std::min(left, size);
+  }
   return Failure::kNone;
 }
 

@@ -53,7 +53,8 @@ class PageTable {
 struct Region {
   Address base = 0;
   std::uint64_t size = 0;
-  std::uint64_t granule = 0;  // of the source
+  std::uint64_t granule = 0;  // of the source; all of the region where that deals in buffers
+  bool is_up_front = false;   // taken at the start, for blocks of any size
   std::uint64_t huge = 0;     // bytes of a huge page; 0: none
   Segment* first = nullptr;
   Address high = 0;   // no byte from here on was ever committed

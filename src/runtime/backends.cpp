@@ -2,7 +2,10 @@
 
 #include <omp.h>
 
+#include <map>
+
 #include "backend/cpu/cpu.h"
+#include "backend/opencl/opencl.h"
 #include "backend/sim/sim.h"
 #include "plimsoll/settings.h"
 
@@ -19,7 +22,16 @@ const KernelTable& sim_kernels() {
   return table;
 }
 
+const KernelTable& opencl_kernels(opencl::ClDevice& device) {
+  static auto& tables = *new std::map<opencl::ClDevice*, KernelTable>;
+  return tables.try_emplace(&device, opencl::make_backend(&device)).first->second;
+}
+
 }  // namespace
+
+std::vector<Backend> all_backends() {
+  return {cpu::make_backend(), sim::make_backend(), opencl::make_backend(nullptr)};
+}
 
 std::vector<PhysicalSpec> find_physical_devices() {
   std::vector<PhysicalSpec> found;
@@ -36,6 +48,16 @@ std::vector<PhysicalSpec> find_physical_devices() {
                      .compute_minor = profile.compute_minor,
                      .source = sim::make_source(profile),
                      .kernels = &sim_kernels()});
+  }
+  const std::string opencl = settings::get_string("opencl");
+  if (opencl == "off" || opencl == "0") return found;
+  for (const auto& device : opencl::find_devices(opencl == "on" || opencl == "1")) {
+    found.push_back({.type = "GPU",
+                     .index = num_gpus++,
+                     .device_name = device->name(),
+                     .is_unified = device->is_unified(),
+                     .source = opencl::make_source(device),
+                     .kernels = &opencl_kernels(*device)});
   }
   return found;
 }

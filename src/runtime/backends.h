@@ -19,11 +19,16 @@ struct PhysicalSpec {
   int compute_major = 0, compute_minor = 0;
   memory::SourcePtr source;
   const KernelTable* kernels = nullptr;
+
+  const std::string& label() const noexcept { return profile.empty() ? device_name : profile; }
 };
 
-// The CPU, then the GPUs. Reads the setting sim_devices.
+// The CPU, then the GPUs: those of the setting sim_devices, then those of OpenCL (setting opencl).
 // throws: InvalidArgumentError for a profile that does not exist.
 std::vector<PhysicalSpec> find_physical_devices();
+
+// What this build has, whether there are such devices or not; for looking at the rows.
+std::vector<Backend> all_backends();
 
 // Has kernels that this thread calls use so many threads.
 void set_threads_here(int num_threads) noexcept;

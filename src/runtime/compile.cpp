@@ -18,6 +18,7 @@
 #include "runtime/control_step.h"
 #include "runtime/describe_plan.h"
 #include "runtime/fold.h"
+#include "runtime/placement.h"
 #include "runtime/variable_state.h"
 
 namespace plimsoll {
@@ -178,9 +179,25 @@ void run_passes(Graph& g, Device& device, const PassChoice& choice, Dump* dump, 
   }
 }
 
+// false: the device has no kernel for the call, and the CPU may run it.
+bool try_prepare(Preparer& preparer, const KernelCall& call, const Device& device,
+                 PreparedKernel* kernel) {
+  if (!device.kernels().device() || !is_soft_placement()) {
+    *kernel = preparer.prepare(call);
+    return true;
+  }
+  try {
+    *kernel = preparer.prepare(call);
+    return true;
+  } catch (const UnimplementedError&) {
+    return false;
+  }
+}
+
 void make_steps(CompiledGraph& c, bool in_place) {
   const Graph& g = c.graph;
   Preparer preparer(c.device->kernels());
+  Preparer on_host(Context::get().cpu().kernels());
   std::size_t num_bodies = 0;
   for (int n = 0; n < static_cast<int>(g.nodes.size()); ++n) {
     const Node& node = g.nodes[at(n)];
@@ -200,9 +217,13 @@ void make_steps(CompiledGraph& c, bool in_place) {
     }
     for (const graph::ValueId v : node.in) step.in_specs.push_back(g.spec(v));
     for (const graph::ValueId v : node.out) step.out_specs.push_back(g.spec(v));
-    if (step.kind == Step::Kind::kKernel)
-      step.kernel = preparer.prepare(
-          {node.op, node.attrs, step.in_specs, step.out_specs, node.program.get()});
+    if (step.kind == Step::Kind::kKernel) {
+      const KernelCall call{node.op, node.attrs, step.in_specs, step.out_specs, node.program.get()};
+      if (!try_prepare(preparer, call, *c.device, &step.kernel)) {
+        step.kernel = on_host.prepare(call);
+        step.is_on_host = true;
+      }
+    }
     step.first_operand = c.operand_storage.size();
     for (const auto* values : {&node.in, &node.out}) {
       for (const graph::ValueId v : *values) {
@@ -217,7 +238,8 @@ void make_steps(CompiledGraph& c, bool in_place) {
 // Packs the storages and scratches of the arena.
 void pack(CompiledGraph& c) {
   planner::Problem problem;
-  c.has_canaries = is_checking_arenas();
+  // Only where the watch can read what it watches.
+  c.has_canaries = is_checking_arenas() && !c.device->kernels().device();
   const std::uint64_t canary = c.has_canaries ? ArenaCheck::kCanaryBytes : 0;
   std::vector<std::size_t> storages, scratches;  // by buffer: storages first
   const auto add = [&](int first, int last, std::uint64_t nbytes) {

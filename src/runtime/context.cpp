@@ -44,7 +44,7 @@ Limit cpu_limit() {
 Limit physical_limit(const PhysicalState& physical) {
   const PhysicalSpec& spec = physical.spec;
   if (spec.type == "CPU") return cpu_limit();
-  Limit limit{spec.source->capacity(), "memory of " + spec.profile};
+  Limit limit{spec.source->capacity(), "memory of " + spec.label()};
   // A GPU that takes shared memory up front leaves the host something to live on.
   if (spec.is_unified && !physical.grows()) {
     limit.bytes -= std::min(1_GiB, limit.bytes / 4);
@@ -72,6 +72,9 @@ Context::Context(const ConfigState& config) : intra_op_threads_(config.intra_op_
   const auto gpu = std::ranges::find_if(devices_, [](const auto& d) { return d->type() == "GPU"; });
   default_device_ = gpu == devices_.end() ? devices_.front().get() : gpu->get();
   make_staging();
+  for (const auto& device : devices_) {
+    if (RemoteDevice* remote = device->kernels().device()) remote->book_programs_on(cpu().budget());
+  }
   is_plain_ = devices_.size() == 1 && intra_op_threads_ == 0;
 }
 
@@ -103,8 +106,8 @@ void Context::make_devices(const ConfigState& config) {
     }
     parents.emplace_back(
         *process_,
-        memory::BudgetOptions{"pool of " + gpu->spec.profile, gpu->spec.source->capacity(),
-                              "memory of " + gpu->spec.profile + ", shared by CPU and GPU"});
+        memory::BudgetOptions{"pool of " + gpu->spec.label(), gpu->spec.source->capacity(),
+                              "memory of " + gpu->spec.label() + ", shared by CPU and GPU"});
     if (!host_pool) host_pool = parents.back();
   }
   for (const PhysicalState* cpu : cpus) make_logical(*cpu, host_pool ? *host_pool : *process_);

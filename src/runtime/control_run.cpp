@@ -24,7 +24,10 @@ class ControlRun {
         out_(in_ + node_.in.size()),
         bodies_(frame.bodies.data() + step.first_body),
         scratch_(scratch) {
-    for (std::size_t b = 0; b < made_.bodies.size(); ++b) bodies_[b].outer = &frame;
+    for (std::size_t b = 0; b < made_.bodies.size(); ++b) {
+      bodies_[b].outer = &frame;
+      bodies_[b].host = frame.host;
+    }
   }
 
   void run() { c_.kind == Control::Kind::kCond ? run_cond() : run_loop(); }

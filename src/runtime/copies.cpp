@@ -20,7 +20,7 @@ memory::Owner staging_owner() {
 
 // Calls move(offset, nbytes) for the pieces that fit into the lease.
 template <class Move>
-void in_pieces(std::uint64_t nbytes, const StagingLease& lease, Move move) noexcept {
+void in_pieces(std::uint64_t nbytes, const StagingLease& lease, Move move) {
   PLIMSOLL_ASSERT(nbytes == 0 || lease.nbytes() > 0);
   for (std::uint64_t at = 0; at < nbytes; at += lease.nbytes())
     move(at, std::min(lease.nbytes(), nbytes - at));
@@ -50,7 +50,7 @@ StagingLease StagingLease::between(const Device& src, const Device& dst, std::ui
 }
 
 void copy_between(const Device& src, memory::Address from, const Device& dst, memory::Address to,
-                  std::uint64_t nbytes, const StagingLease& lease) noexcept {
+                  std::uint64_t nbytes, const StagingLease& lease) {
   if (src.is_host()) {
     copy_from_host(reinterpret_cast<const void*>(from), dst, to, nbytes, lease);
   } else if (dst.is_host()) {
@@ -66,7 +66,7 @@ void copy_between(const Device& src, memory::Address from, const Device& dst, me
 }
 
 void copy_from_host(const void* from, const Device& dst, memory::Address to, std::uint64_t nbytes,
-                    const StagingLease& lease) noexcept {
+                    const StagingLease& lease) {
   const auto* bytes = static_cast<const char*>(from);
   if (dst.is_host()) {
     dst.write(to, bytes, nbytes);
@@ -79,7 +79,7 @@ void copy_from_host(const void* from, const Device& dst, memory::Address to, std
 }
 
 void copy_to_host(const Device& src, memory::Address from, void* to, std::uint64_t nbytes,
-                  const StagingLease& lease) noexcept {
+                  const StagingLease& lease) {
   auto* bytes = static_cast<char*>(to);
   if (src.is_host()) {
     src.read(bytes, from, nbytes);

@@ -45,13 +45,14 @@ class StagingLease {
   memory::Block block_;  // after the lock: given back before it is opened
 };
 
-// pre: the lease is of the kind that between() gives for the two.
+// pre: the lease is of the kind that between() gives for the two. Copies fail only where a device
+// does. throws: InternalError.
 void copy_between(const Device& src, memory::Address from, const Device& dst, memory::Address to,
-                  std::uint64_t nbytes, const StagingLease& lease) noexcept;
+                  std::uint64_t nbytes, const StagingLease& lease);
 void copy_from_host(const void* from, const Device& dst, memory::Address to, std::uint64_t nbytes,
-                    const StagingLease& lease) noexcept;
+                    const StagingLease& lease);
 void copy_to_host(const Device& src, memory::Address from, void* to, std::uint64_t nbytes,
-                  const StagingLease& lease) noexcept;
+                  const StagingLease& lease);
 
 // A new tensor on `dst` with the elements of `src`. throws: ResourceExhaustedError.
 Tensor copy_to(Device& dst, const Tensor& src, memory::Owner owner);

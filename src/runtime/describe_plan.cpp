@@ -6,6 +6,7 @@
 
 #include "memory/rounding.h"
 #include "runtime/control_step.h"
+#include "runtime/host_step.h"
 
 namespace plimsoll {
 namespace {
@@ -54,6 +55,7 @@ class Describer {
     for (const graph::VariableInfo& variable : g_.variables)
       plan_.variable_bytes += booked_bytes(tensor_bytes(variable.spec.dtype, variable.spec.shape));
     for (const Step& step : c_.steps) {
+      if (step.is_on_host) add_host(step);
       if (step.control) {
         add_control(step);
       } else if (step.scratch_bytes()) {
@@ -122,6 +124,14 @@ class Describer {
          .last = step.node});
   }
 
+  void add_host(const Step& step) {
+    add_host(host_step_bytes(step), maker_name(g_.nodes[at(step.node)]));
+  }
+  void add_host(std::uint64_t nbytes, const std::string& op) {
+    plan_.host_bytes = std::max(plan_.host_bytes, nbytes);
+    if (std::ranges::find(plan_.host_ops, op) == plan_.host_ops.end()) plan_.host_ops.push_back(op);
+  }
+
   // Of a branch or a loop: what is its own, and what is alive at the peak of its largest body.
   void add_control(const Step& step) {
     const CompiledControl& control = *step.control;
@@ -131,6 +141,7 @@ class Describer {
         [](const auto& a, const auto& b) { return a.plan.arena_bytes < b.plan.arena_bytes; });
     for (const CompiledGraph& body : control.bodies) {
       plan_.constant_bytes += body.plan.constant_bytes;
+      for (const std::string& op : body.plan.host_ops) add_host(body.plan.host_bytes, op);
       for (const PlannedBuffer& b : body.plan.buffers) {
         if (b.place == PlannedBuffer::Place::kConstant) add(b);
         const bool is_in_arena =

@@ -8,6 +8,13 @@
 #include "runtime/copies.h"
 
 namespace plimsoll {
+namespace {
+
+void check_copy(const Status& status, const char* what, const std::string& device) {
+  if (!status.ok()) status.throw_if_error(fmt::format("{} {}", what, device));
+}
+
+}  // namespace
 
 Device::Device(Options options)
     : options_(std::move(options)),
@@ -24,15 +31,26 @@ void Device::copy_to_host(const memory::Block& block, std::uint64_t offset, void
   plimsoll::copy_to_host(*this, block.address() + offset, to, nbytes, lease);
 }
 
-// Every device so far has memory that the host can address: the CPU, and simulated devices.
-void Device::read(void* to, memory::Address from, std::uint64_t nbytes) const noexcept {
-  std::memcpy(to, reinterpret_cast<const void*>(from), nbytes);
+void Device::read(void* to, memory::Address from, std::uint64_t nbytes) const {
+  if (RemoteDevice* remote = kernels().device()) {
+    check_copy(remote->read(to, from, nbytes), "copy from", short_name_);
+  } else {
+    std::memcpy(to, reinterpret_cast<const void*>(from), nbytes);
+  }
 }
-void Device::write(memory::Address to, const void* from, std::uint64_t nbytes) const noexcept {
-  std::memcpy(reinterpret_cast<void*>(to), from, nbytes);
+void Device::write(memory::Address to, const void* from, std::uint64_t nbytes) const {
+  if (RemoteDevice* remote = kernels().device()) {
+    check_copy(remote->write(to, from, nbytes), "copy to", short_name_);
+  } else {
+    std::memcpy(reinterpret_cast<void*>(to), from, nbytes);
+  }
 }
-void Device::move(memory::Address to, memory::Address from, std::uint64_t nbytes) const noexcept {
-  std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), nbytes);
+void Device::move(memory::Address to, memory::Address from, std::uint64_t nbytes) const {
+  if (RemoteDevice* remote = kernels().device()) {
+    check_copy(remote->move(to, from, nbytes), "copy on", short_name_);
+  } else {
+    std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), nbytes);
+  }
 }
 
 }  // namespace plimsoll

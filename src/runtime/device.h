@@ -37,9 +37,10 @@ class Device final : public TensorDevice {
 
   // Bytes of this device, from and to memory that it reaches: its own, or staging
   // (runtime/copies.h).
-  void read(void* to, memory::Address from, std::uint64_t nbytes) const noexcept;
-  void write(memory::Address to, const void* from, std::uint64_t nbytes) const noexcept;
-  void move(memory::Address to, memory::Address from, std::uint64_t nbytes) const noexcept;
+  // throws: InternalError if the device has failed; never on the host.
+  void read(void* to, memory::Address from, std::uint64_t nbytes) const;
+  void write(memory::Address to, const void* from, std::uint64_t nbytes) const;
+  void move(memory::Address to, memory::Address from, std::uint64_t nbytes) const;
 
  private:
   const Options options_;

@@ -190,6 +190,17 @@ void execute_with_copies(const KernelCall& call, std::span<const Tensor> in, Dev
   run_kernel(kernel, call, in_spans, device, blocks, out);
 }
 
+// `device`, or the CPU if the kernels there refuse the call and placement is soft.
+Device& settle(Device& device, const KernelCall& call) {
+  if (!device.kernels().device() || op_def(call.op).is_view || !is_soft_placement()) return device;
+  try {
+    find_kernel(device.kernels(), call);  // which is kept for the call itself
+    return device;
+  } catch (const UnimplementedError&) {
+    return Context::get().cpu();
+  }
+}
+
 bool is_elsewhere(const Device& device, std::span<const Tensor> in) noexcept {
   for (const Tensor& t : in) {
     if (t.impl()->buffer->device != &device && t.dtype() != DType::kString) [[unlikely]]
@@ -213,10 +224,10 @@ void infer_and_execute(OpId op, std::span<const Tensor> in, const Attrs& attrs, 
     if (is_recording()) record_call(op, attrs, in, out);
     return;
   }
-  Device& device = place(op, in);
+  const KernelCall call{op, attrs, in_specs, specs.all()};
+  Device& device = settle(place(op, in), call);
   if (is_logging_placement.load(std::memory_order_relaxed)) [[unlikely]]
     log_placement(op_name(op), device);
-  const KernelCall call{op, attrs, in_specs, specs.all()};
   if (is_elsewhere(device, in)) [[unlikely]] {
     execute_with_copies(call, in, device, out);
   } else {

@@ -9,6 +9,7 @@
 #include "runtime/control_step.h"
 #include "runtime/copies.h"
 #include "runtime/dispatch.h"
+#include "runtime/host_step.h"
 #include "runtime/variable_state.h"
 
 namespace plimsoll {
@@ -42,6 +43,7 @@ void for_each_graph(CompiledGraph& graph, F f) {
 
 std::uint64_t Step::scratch_bytes() const noexcept {
   if (kind == Kind::kControl) return control->scratch_bytes;
+  if (is_on_host) return 0;
   return kind == Kind::kKernel ? kernel.scratch_bytes() : 0;
 }
 
@@ -143,12 +145,13 @@ void Executable::run_steps(const CompiledGraph& graph, Frame& frame, memory::Add
     if (check) check->before(step, operands);
     if (step.kind == Step::Kind::kKernel) {
       DeviceSpan slots[8];
-      const auto scratch = step.kernel.grant(arena + step.scratch_offset, slots);
       const KernelCall call{node.op, node.attrs, step.in_specs, step.out_specs, node.program.get()};
-      const Status status = step.kernel.run({call,
-                                             {operands, node.in.size()},
-                                             {operands + node.in.size(), node.out.size()},
-                                             scratch,
+      const std::span in(operands, node.in.size());
+      const std::span out(operands + node.in.size(), node.out.size());
+      const Status status =
+          step.is_on_host ? run_host_step(*graph.device, call, step, in, out, frame.host)
+                          : step.kernel.run({call, in, out,
+                                             step.kernel.grant(arena + step.scratch_offset, slots),
                                              step.kernel.state()});
       if (!status.ok()) status.throw_if_error(describe_place(op_name(node.op), frame));
     } else if (step.kind == Step::Kind::kControl) {
@@ -211,9 +214,18 @@ void Executable::run(std::span<const Tensor> inputs, std::span<Tensor> outputs, 
   const auto arena = arenas.acquire(device, compiled_.plan.arena_bytes, owner_);
   struct GiveBack {
     ArenaPool& pool;
+    const Device& device;
     const std::shared_ptr<memory::Arena>& arena;
-    ~GiveBack() { pool.give_back(arena); }
-  } give_back{arenas, arena};
+    ~GiveBack() {
+      if (arena) pool.give_back(device, arena);
+    }
+  };
+  const GiveBack give_back{arenas, device, arena};
+  std::shared_ptr<memory::Arena> host;
+  Device& cpu = Context::get().cpu();
+  if (compiled_.plan.host_bytes) host = arenas.acquire(cpu, compiled_.plan.host_bytes, owner_);
+  const GiveBack give_back_host{arenas, cpu, host};
+  state->frame.host = host ? host->address() : 0;
   bind(*state, arena->address());
   run_steps(compiled_, state->frame, arena->address());
   for (const int slot : written_) {
@@ -225,6 +237,36 @@ void Executable::run(std::span<const Tensor> inputs, std::span<Tensor> outputs, 
   std::scoped_lock lock(mutex_);
   idle_.push_back(std::move(state));
 }
+
+namespace {
+
+constexpr std::uint64_t kMeasuredPiece = 64U << 10;
+
+void fill_pattern(const Device& device, memory::Arena& arena) {
+  if (!device.kernels().device()) return arena.fill_pattern();
+  std::vector<std::uint8_t> bytes(kMeasuredPiece);
+  for (std::uint64_t at = 0; at < arena.nbytes(); at += kMeasuredPiece) {
+    const std::uint64_t n = std::min(kMeasuredPiece, arena.nbytes() - at);
+    for (std::uint64_t i = 0; i < n; ++i) bytes[i] = memory::Arena::pattern_at(at + i);
+    device.write(arena.address() + at, bytes.data(), n);
+  }
+}
+
+std::uint64_t find_written_height(const Device& device, const memory::Arena& arena) {
+  if (!device.kernels().device()) return arena.written_height();
+  std::vector<std::uint8_t> bytes(kMeasuredPiece);
+  std::uint64_t height = 0;
+  for (std::uint64_t at = 0; at < arena.nbytes(); at += kMeasuredPiece) {
+    const std::uint64_t n = std::min(kMeasuredPiece, arena.nbytes() - at);
+    device.read(bytes.data(), arena.address() + at, n);
+    for (std::uint64_t i = 0; i < n; ++i) {
+      if (bytes[i] != memory::Arena::pattern_at(at + i)) height = at + i + 1;
+    }
+  }
+  return height;
+}
+
+}  // namespace
 
 std::shared_ptr<memory::Arena> ArenaPool::acquire(Device& device, std::uint64_t nbytes,
                                                   memory::Owner owner) {
@@ -263,12 +305,13 @@ std::shared_ptr<memory::Arena> ArenaPool::acquire(Device& device, std::uint64_t 
     std::erase_if(entries_, [&](const Entry& entry) { return entry.arena == found; });
     throw;
   }
-  if (is_measuring) found->fill_pattern();
+  if (is_measuring) fill_pattern(device, *found);
   return found;
 }
 
-void ArenaPool::give_back(const std::shared_ptr<memory::Arena>& arena) noexcept {
-  if (is_measuring) written_height = arena->written_height();
+void ArenaPool::give_back(const Device& device,
+                          const std::shared_ptr<memory::Arena>& arena) noexcept {
+  if (is_measuring) written_height = find_written_height(device, *arena);
   arena->rest();
   std::scoped_lock lock(mutex_);
   for (Entry& entry : entries_) {

@@ -33,6 +33,7 @@ struct Step {
   std::size_t first_body = 0;                // of kControl: in Frame::bodies
   // Operands are stretches of CompiledGraph::operand_storage: inputs, then outputs.
   std::size_t first_operand = 0;
+  bool is_on_host = false;           // the kernel is the CPU's (runtime/host_step.h)
   std::uint64_t scratch_offset = 0;  // in the arena
   int slot = -1;                     // of the variable or the stream
 
@@ -106,7 +107,7 @@ class ArenaPool {
  public:
   // throws: ResourceExhaustedError.
   std::shared_ptr<memory::Arena> acquire(Device& device, std::uint64_t nbytes, memory::Owner owner);
-  void give_back(const std::shared_ptr<memory::Arena>& arena) noexcept;
+  void give_back(const Device& device, const std::shared_ptr<memory::Arena>& arena) noexcept;
   void trim() noexcept;
 
   // For proofs: fill an arena with a pattern before each run, and find how high it was written.

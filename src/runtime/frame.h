@@ -19,6 +19,7 @@ struct Frame {
   std::vector<DeviceSpan> spans;        // by operand
   std::vector<memory::Address> states;  // of a loop's body: where each is now
   std::vector<Frame> bodies;            // of control steps, from Step::first_body on
+  memory::Address host = 0;             // for steps that run on the host
   // For errors.
   const Frame* outer = nullptr;
   std::string_view name;        // of the branch or loop that this is a body of

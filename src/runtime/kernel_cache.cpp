@@ -133,8 +133,10 @@ PreparedKernel choose_kernel(const KernelTable& table, const KernelCall& call, b
     }
     auto entry = std::make_shared<PreparedKernel::Entry>();
     entry->def = def;
+    KernelCall on_device = call;
+    on_device.device = table.device();
     try {
-      entry->state = def->prepare(call, entry->scratch);
+      entry->state = def->prepare(on_device, entry->scratch);
     } catch (const UnimplementedError& e) {
       reasons += fmt::format("\n  {}", e.what());
       continue;

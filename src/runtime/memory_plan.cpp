@@ -1,5 +1,7 @@
 #include "plimsoll/memory_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -126,6 +128,9 @@ std::string MemoryPlan::to_string() const {
   text += fmt::format("  arena / lower bound {:.3f}; peak at step {} of {}", ratio, peak_step,
                       num_steps);
   if (num_steps) text += fmt::format(": {}", step_names[static_cast<std::size_t>(peak_step)]);
+  if (!host_ops.empty())
+    text += fmt::format("\n  on the CPU, with {} there: {}", format_bytes(host_bytes),
+                        fmt::join(host_ops, ", "));
   text += "\n" + picture(*this);
   text += table("tag", by_tag(), memory::kNumTags);
   text += table("op", by_op(), 8);
@@ -153,6 +158,8 @@ std::string MemoryPlan::to_json() const {
   root["input_bytes"] = input_bytes;
   root["variable_bytes"] = variable_bytes;
   root["constant_bytes"] = constant_bytes;
+  root["host_bytes"] = host_bytes;
+  root["host_ops"] = host_ops;
   root["peak_step"] = peak_step;
   root["steps"] = step_names;
   root["live_bytes"] = live_bytes;

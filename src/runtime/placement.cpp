@@ -190,8 +190,8 @@ Device& place_slow(Context& context, OpId op, std::span<const Tensor> in) {
   const bool is_view = op_def(op).is_view;
   if (Device* asked = scope_device(context)) {
     if (is_view || has_kernel(asked->kernels(), op, in)) return *asked;
-    if (!is_soft_placement()) throw_no_device(context, current_scope->name);
-    return context.cpu();
+    // Without soft placement the look-up of the kernel will say what is missing.
+    return is_soft_placement() ? context.cpu() : *asked;
   }
   if (is_view) return *owner_of(in[0]);
   if (all_small_on_host(context.cpu(), in)) return context.cpu();

@@ -52,7 +52,15 @@ struct Device {
 
 class Scenario {
  public:
-  explicit Scenario(std::string device) : device_(std::move(device)) {}
+  explicit Scenario(std::string device) : device_(std::move(device)) {
+    given_.read = [](void* to, Address from, std::uint64_t nbytes) {
+      std::memcpy(to, reinterpret_cast<const void*>(from), nbytes);
+    };
+    given_.write = [](Address to, const void* from, std::uint64_t nbytes) {
+      std::memcpy(reinterpret_cast<void*>(to), from, nbytes);
+    };
+  }
+  explicit Scenario(ScenarioSource given) : given_(std::move(given)) {}
 
   void run(const std::vector<std::string>& lines) {
     for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -141,12 +149,12 @@ class Scenario {
 
   void make_device(const Words& w) {
     const std::string kind = w.at(2) == "any" ? device_ : w.at(2);
-    SourcePtr source;
-    if (kind == "sim") {
+    SourcePtr source = given_.source;
+    if (!source && kind == "sim") {
       source = make_sim_source({.name = w.at(1),
                                 .capacity = parse_bytes(option(w, "capacity", "16GiB")),
                                 .granularity = parse_bytes(option(w, "granule", "64KiB"))});
-    } else {
+    } else if (!source) {
       source = make_host_source({.protect = kind == "protect"});
     }
     BudgetOptions options{.name = w.at(1), .limit = kNoLimit, .prepaid = has(w, "prepaid")};
@@ -176,9 +184,10 @@ class Scenario {
   void touch(const std::string& name, bool check) {
     const Block& block = blocks_.at(name);
     const int value = static_cast<unsigned char>(std::hash<std::string>()(name) | 1);
-    auto* bytes = static_cast<unsigned char*>(block.data());
-    if (!check) std::memset(bytes, value, block.nbytes());
-    for (std::uint64_t i = 0; check && i < block.nbytes(); ++i) {
+    std::vector<unsigned char> bytes(block.nbytes(), static_cast<unsigned char>(value));
+    if (!check) return given_.write(block.address(), bytes.data(), bytes.size());
+    given_.read(bytes.data(), block.address(), bytes.size());
+    for (std::uint64_t i = 0; i < block.nbytes(); ++i) {
       if (bytes[i] != value) fail(fmt::format("byte {} of {} has changed", i, name));
     }
   }
@@ -235,6 +244,7 @@ class Scenario {
   }
 
   const std::string device_;
+  ScenarioSource given_;
   std::size_t line_ = 0;
   std::string expected_error_;
   std::vector<std::string> order_;
@@ -245,17 +255,23 @@ class Scenario {
 
 }  // namespace
 
-std::string run_scenario(const std::string& text, const std::string& device) {
+static std::string run(const std::string& text, Scenario scenario) {
   std::istringstream in(text);
   std::vector<std::string> lines;
   for (std::string line; std::getline(in, line);) lines.push_back(line);
-  Scenario scenario(device);
   try {
     scenario.run(lines);
     return "";
   } catch (const std::exception& e) {
     return fmt::format("line {}: {}\n{}", scenario.line(), lines.at(scenario.line() - 1), e.what());
   }
+}
+
+std::string run_scenario(const std::string& text, const std::string& device) {
+  return run(text, Scenario(device));
+}
+std::string run_scenario(const std::string& text, const ScenarioSource& source) {
+  return run(text, Scenario(source));
 }
 
 }  // namespace plimsoll::memory

@@ -18,12 +18,23 @@
 //   expect valid                        all walkers agree
 #pragma once
 
+#include <functional>
 #include <string>
+
+#include "plimsoll/memory/source.h"
 
 namespace plimsoll::memory {
 
-// Runs a scenario with `device` in place of the word `any` of a device line. Returns "" if all
-// expectations held, else what went wrong and in which line.
+// A device's memory, and how its bytes are reached.
+struct ScenarioSource {
+  SourcePtr source;
+  std::function<void(void* to, Address from, std::uint64_t nbytes)> read;
+  std::function<void(Address to, const void* from, std::uint64_t nbytes)> write;
+};
+
+// Runs a scenario with `device` (host, protect, sim) or `source` in place of the word `any` of a
+// device line. Returns "" if all expectations held, else what went wrong and in which line.
 std::string run_scenario(const std::string& text, const std::string& device);
+std::string run_scenario(const std::string& text, const ScenarioSource& source);
 
 }  // namespace plimsoll::memory

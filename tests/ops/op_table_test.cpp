@@ -1,8 +1,9 @@
-// Everything that is checked of every case of the op table, on the CPU and on a simulated GPU.
+// Everything that is checked of every case of the op table: on the CPU, on a simulated GPU, and on
+// an OpenCL device (PoCL) for the ops and types that its backend has.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <set>
 
 #include "ops/op_case.h"
@@ -12,6 +13,7 @@
 #include "plimsoll/gradient_tape.h"
 #include "plimsoll/ops.h"
 #include "plimsoll/settings.h"
+#include "runtime/backends.h"
 #include "runtime/dispatch.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/placement.h"
@@ -30,12 +32,41 @@ std::vector<DeviceCase> cases_on(const char* device) {
   return cases;
 }
 
-// The simulated GPU has to be asked for before any test of the program starts the runtime.
-class SimulatedGpu : public testing::Environment {
-  void SetUp() override { settings::set("sim_devices", "rtx-3060-12gb"); }
+// Of the ops and types that the OpenCL backend has a row for.
+std::vector<DeviceCase> opencl_cases_on(const char* device) {
+  const std::vector<Backend> all = all_backends();
+  const auto backend = std::ranges::find(all, "opencl", &Backend::name);
+  const KernelTable table(*backend);
+  const auto has_row = [&](const OpCase& c, DType dtype) {
+    const bool is_given = c.in.empty() || c.in[0].kind == Input::Kind::kDefault;
+    const DType key = is_given ? dtype : make_inputs(c, dtype)[0].dtype;
+    const auto fits = [&](const KernelDef* row) { return row->dtypes.has(key); };
+    return op_def(c.op).is_view || std::ranges::any_of(table.rows(c.op), fits);
+  };
+  std::vector<DeviceCase> cases = cases_on(device);
+  std::size_t turn = 0;
+  for (DeviceCase& c : cases) {
+    std::erase_if(c.dtypes, [&](DType dtype) { return !has_row(c, dtype); });
+    // Each type is a program to compile: of the narrow ones and the integers, cases take turns.
+    const auto others = std::ranges::stable_partition(
+        c.dtypes, [](DType dtype) { return dtype == DType::kFloat32 || dtype == DType::kFloat64; });
+    if (others.size() < 2) continue;
+    const DType chosen = others.begin()[static_cast<std::ptrdiff_t>(turn++ % others.size())];
+    c.dtypes.erase(others.begin(), others.end());
+    c.dtypes.push_back(chosen);
+  }
+  std::erase_if(cases, [](const DeviceCase& c) { return c.dtypes.empty(); });
+  return cases;
+}
+
+// GPUs have to be asked for before any test of the program starts the runtime.
+class Gpus : public testing::Environment {
+  void SetUp() override {
+    settings::set("sim_devices", "rtx-3060-12gb");
+    settings::set("opencl", "on");
+  }
 };
-[[maybe_unused]] const auto* const kSimulatedGpu =
-    testing::AddGlobalTestEnvironment(new SimulatedGpu);
+[[maybe_unused]] const auto* const kGpus = testing::AddGlobalTestEnvironment(new Gpus);
 
 class OpTableTest : public testing::TestWithParam<DeviceCase> {
  protected:
@@ -62,6 +93,8 @@ std::string case_name(const testing::TestParamInfo<DeviceCase>& test) {
 }
 INSTANTIATE_TEST_SUITE_P(Cpu, OpTableTest, testing::ValuesIn(cases_on("/CPU:0")), case_name);
 INSTANTIATE_TEST_SUITE_P(Sim, OpTableTest, testing::ValuesIn(cases_on("/GPU:0")), case_name);
+INSTANTIATE_TEST_SUITE_P(OpenCl, OpTableTest, testing::ValuesIn(opencl_cases_on("/GPU:1")),
+                         case_name);
 
 void expect_near(const HostTensor& got, const HostTensor& wanted, double tolerance,
                  const std::string& what) {
@@ -103,10 +136,12 @@ void expect_same_bits(std::span<const Tensor> got, std::span<const Tensor> wante
     if (!wanted[i].is_valid()) continue;
     ASSERT_EQ(got[i].shape(), wanted[i].shape()) << what << " result " << i;
     ASSERT_EQ(got[i].dtype(), wanted[i].dtype()) << what << " result " << i;
-    const auto nbytes = static_cast<std::size_t>(wanted[i].nbytes());
-    const auto data = [](const Tensor& t) { return reinterpret_cast<const void*>(address_of(t)); };
-    if (nbytes == 0) continue;
-    EXPECT_EQ(std::memcmp(data(got[i]), data(wanted[i]), nbytes), 0) << what << " result " << i;
+    const auto bytes = [](const Tensor& t) {
+      std::vector<unsigned char> read(static_cast<std::size_t>(t.nbytes()));
+      owner_of(t)->read(read.data(), address_of(t), read.size());
+      return read;
+    };
+    EXPECT_EQ(bytes(got[i]), bytes(wanted[i])) << what << " result " << i;
   }
 }
 
@@ -206,16 +241,14 @@ TEST_P(OpTableTest, StaysInsideItsOutputsAndScratch) {
     op_def(c.op).infer(ctx);
     const KernelCall call{c.op, c.attrs, in_specs, specs.all()};
     const PreparedKernel kernel = find_kernel(own_device().kernels(), call);
-    std::vector<std::vector<unsigned char>> memory;
-    std::vector<std::pair<unsigned char*, std::size_t>> guarded;
+    std::vector<memory::Block> guarded;
+    std::vector<unsigned char> bytes;
     const auto guard = [&](std::uint64_t nbytes) {
-      memory.emplace_back(nbytes + kCanary + 64, 0xA5);
-      const auto start = (reinterpret_cast<std::uintptr_t>(memory.back().data()) + 63) / 64 * 64;
-      guarded.emplace_back(reinterpret_cast<unsigned char*>(start) + nbytes,
-                           static_cast<std::size_t>(memory.back().data() + memory.back().size() -
-                                                    reinterpret_cast<unsigned char*>(start)) -
-                               nbytes);
-      return DeviceSpan{start, 0, nbytes};
+      bytes.assign(nbytes + kCanary, 0xA5);
+      guarded.push_back(own_device().heap().allocate(
+          bytes.size(), memory::Owner(memory::Tag::kWorkspace, "guarded")));
+      own_device().write(guarded.back().address(), bytes.data(), bytes.size());
+      return DeviceSpan{guarded.back().address(), 0, nbytes};
     };
     std::vector<DeviceSpan> out, scratch;
     for (const TensorSpec& spec : specs.all())
@@ -223,9 +256,11 @@ TEST_P(OpTableTest, StaysInsideItsOutputsAndScratch) {
     DeviceSpan slots[8];
     for (const DeviceSpan& slot : kernel.grant(64, slots)) scratch.push_back(guard(slot.nbytes));
     kernel.run({call, in, out, scratch, kernel.state()}).throw_if_error("test");
-    for (const auto& [at, size] : guarded) {
-      for (std::size_t i = 0; i < size; ++i)
-        ASSERT_EQ(at[i], 0xA5) << "byte " << i << " behind a buffer was written";
+    for (const memory::Block& block : guarded) {
+      bytes.resize(kCanary);
+      own_device().read(bytes.data(), block.address() + block.nbytes() - kCanary, kCanary);
+      for (std::size_t i = 0; i < kCanary; ++i)
+        ASSERT_EQ(bytes[i], 0xA5) << "byte " << i << " behind a buffer was written";
     }
   }
 }

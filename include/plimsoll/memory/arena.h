@@ -43,6 +43,7 @@ class Arena {
   // For proofs: fills the arena with a pattern (pre: acquired, host memory) and finds the end of
   // the highest byte that was written since.
   void fill_pattern() noexcept;
+  static std::uint8_t pattern_at(std::uint64_t place) noexcept;  // a byte of it
   std::uint64_t written_height() const noexcept;
 
  private:

@@ -31,7 +31,7 @@ struct BudgetNode;  // internal
 
 // Why a request was refused. Plain numbers, taken while the lock was held; turned into words later.
 struct Refusal {
-  enum class Why : std::uint8_t { kLimit, kSource, kAddressSpace, kSize };
+  enum class Why : std::uint8_t { kLimit, kSource, kAddressSpace, kHoles, kSize };
 
   std::uint64_t asked = 0;
   Owner owner;

@@ -33,6 +33,11 @@ class Source {
   virtual std::uint64_t huge_granularity() const noexcept { return 0; }
   // How many addresses to reserve at a time: plenty, unless they are scarce (RLIMIT_AS).
   virtual std::uint64_t address_step() const noexcept { return std::uint64_t{64} << 30; }
+  // Whether memory comes in buffers: what is committed or given back is always the whole of a
+  // reservation, and no two of them are neighbours.
+  virtual bool is_whole() const noexcept { return false; }
+  // Bytes of a reservation at most.
+  virtual std::uint64_t largest_reserve() const noexcept { return UINT64_MAX; }
   // Whether an Address is a pointer that the CPU can follow.
   virtual bool is_host() const noexcept { return true; }
 

@@ -49,7 +49,8 @@ std::span<const DeviceSpan> ScratchBook::grant(memory::Address block,
   return {spans, static_cast<std::size_t>(num_)};
 }
 
-KernelTable::KernelTable(const Backend& backend) : name_(backend.name), rows_(kNumOps) {
+KernelTable::KernelTable(const Backend& backend)
+    : name_(backend.name), device_(backend.device), rows_(kNumOps) {
   for (const auto table : backend.tables) {
     for (const KernelDef& def : table) rows_[static_cast<std::size_t>(def.op)].push_back(&def);
   }

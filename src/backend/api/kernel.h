@@ -18,6 +18,7 @@
 
 #include "ops/op_def.h"
 #include "plimsoll/error.h"
+#include "plimsoll/memory/budget.h"
 #include "plimsoll/memory/source.h"
 
 namespace plimsoll {
@@ -60,6 +61,19 @@ struct DeviceSpan {
   }
 };
 
+// A device whose memory no pointer of the CPU reaches: kernels find their queue here, and the
+// runtime copies through it. Calls come in the order of the kernels and return when they are done.
+class RemoteDevice {
+ public:
+  virtual ~RemoteDevice() = default;
+  virtual Status read(void* to, memory::Address from, std::uint64_t nbytes) noexcept = 0;
+  virtual Status write(memory::Address to, const void* from, std::uint64_t nbytes) noexcept = 0;
+  // The ranges may overlap.
+  virtual Status move(memory::Address to, memory::Address from, std::uint64_t nbytes) noexcept = 0;
+  // Where compiled programs are booked, under the `cache` tag.
+  virtual void book_programs_on(const memory::Budget& budget) = 0;
+};
+
 // An op with everything known but the values.
 struct KernelCall {
   OpId op;
@@ -67,6 +81,7 @@ struct KernelCall {
   std::span<const TensorSpec> in;
   std::span<const TensorSpec> out;
   const FusedProgram* program = nullptr;  // of OpId::Fused
+  RemoteDevice* device = nullptr;         // in `prepare`, of a backend that has one
 };
 
 // Where `prepare` books scratch. Slots are granted as one span each, aligned to 64 bytes.
@@ -132,6 +147,7 @@ struct KernelDef {
 struct Backend {
   std::string name;
   std::vector<std::span<const KernelDef>> tables;
+  RemoteDevice* device = nullptr;  // null: kernels run on the CPU, in memory that it reaches
 };
 
 // The rows of a backend by op, for look-up without search.
@@ -142,9 +158,11 @@ class KernelTable {
     return rows_[static_cast<std::size_t>(op)];
   }
   const std::string& backend_name() const noexcept { return name_; }
+  RemoteDevice* device() const noexcept { return device_; }
 
  private:
   std::string name_;
+  RemoteDevice* device_;
   std::vector<std::vector<const KernelDef*>> rows_;
 };
 

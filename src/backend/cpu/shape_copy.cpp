@@ -2,28 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <initializer_list>
 
-#include "backend/api/kernel.h"
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/types.h"
 
 namespace plimsoll::cpu {
 
-void StridedCopy::add(std::int64_t dim, std::int64_t in_stride, std::int64_t out_stride) noexcept {
-  count_ *= dim;
-  if (dim == 1) return;
-  const auto last = static_cast<std::size_t>(rank_ - 1);
-  if (rank_ > 0 && in_stride == dims_[last] * in_strides_[last] &&
-      out_stride == dims_[last] * out_strides_[last]) {
-    dims_[last] *= dim;
-    return;
-  }
-  const auto next = static_cast<std::size_t>(rank_++);
-  dims_[next] = dim;
-  in_strides_[next] = in_stride;
-  out_strides_[next] = out_stride;
-}
+namespace {
 
 // The loops, as functions of the element type and of what is done with an element.
 struct CopyLoops {
@@ -39,13 +24,13 @@ struct CopyLoops {
 
   explicit CopyLoops(const StridedCopy& c) noexcept : copy(c), inner(0), second(-1) {
     // Rows that jump through the input are taken together with the dimension that does not.
-    if (c.rank_ > 1 && c.in_strides_[0] != 1 && c.in_strides_[0] != 0) {
-      for (int d = 1; d < c.rank_; ++d) {
+    if (c.rank > 1 && c.in_strides[0] != 1 && c.in_strides[0] != 0) {
+      for (int d = 1; d < c.rank; ++d) {
         const auto i = static_cast<std::size_t>(d);
-        if (c.in_strides_[i] == 1 && c.dims_[i] >= 4 && c.dims_[0] >= 4) second = d;
+        if (c.in_strides[i] == 1 && c.dims[i] >= 4 && c.dims[0] >= 4) second = d;
       }
     }
-    for (int d = 1; d < c.rank_; ++d) {
+    for (int d = 1; d < c.rank; ++d) {
       if (d != second) outer[static_cast<std::size_t>(num_outer++)] = d;
     }
   }
@@ -57,20 +42,20 @@ struct CopyLoops {
     std::int64_t from = 0, to = 0, rest = begin;
     for (int k = 0; k < num_outer; ++k) {
       const auto d = static_cast<std::size_t>(outer[static_cast<std::size_t>(k)]);
-      at[d] = rest % copy.dims_[d];
-      rest /= copy.dims_[d];
-      from += at[d] * copy.in_strides_[d];
-      to += at[d] * copy.out_strides_[d];
+      at[d] = rest % copy.dims[d];
+      rest /= copy.dims[d];
+      from += at[d] * copy.in_strides[d];
+      to += at[d] * copy.out_strides[d];
     }
     for (std::int64_t i = begin; i < end; ++i) {
       f(from, to);
       for (int k = 0; k < num_outer; ++k) {
         const auto d = static_cast<std::size_t>(outer[static_cast<std::size_t>(k)]);
-        from += copy.in_strides_[d];
-        to += copy.out_strides_[d];
-        if (++at[d] < copy.dims_[d]) break;
-        from -= at[d] * copy.in_strides_[d];
-        to -= at[d] * copy.out_strides_[d];
+        from += copy.in_strides[d];
+        to += copy.out_strides[d];
+        if (++at[d] < copy.dims[d]) break;
+        from -= at[d] * copy.in_strides[d];
+        to -= at[d] * copy.out_strides[d];
         at[d] = 0;
       }
     }
@@ -95,8 +80,8 @@ struct CopyLoops {
   template <class T, class Op>
   void tile(const T* in, T* out, std::int64_t rows, std::int64_t columns) const noexcept {
     const auto second_at = static_cast<std::size_t>(second);
-    const std::int64_t in_step = copy.in_strides_[0], out_step = copy.out_strides_[0];
-    const std::int64_t out_row = copy.out_strides_[second_at];
+    const std::int64_t in_step = copy.in_strides[0], out_step = copy.out_strides[0];
+    const std::int64_t out_row = copy.out_strides[second_at];
     T held[kTile][kTile];
     if (rows == kTile && columns == kTile && out_step == 1) {  // the same, in numbers known before
       for (int c = 0; c < kTile; ++c) std::memcpy(held[c], in + c * in_step, sizeof(held[c]));
@@ -118,9 +103,9 @@ struct CopyLoops {
   template <class T, class Op>
   void tiles(const T* in, T* out) const noexcept {
     const auto second_at = static_cast<std::size_t>(second);
-    const std::int64_t rows = copy.dims_[second_at], columns = copy.dims_[0];
+    const std::int64_t rows = copy.dims[second_at], columns = copy.dims[0];
     const std::int64_t panels = (rows + kPanel - 1) / kPanel;
-    const std::int64_t units = copy.count_ / (rows * columns) * panels;
+    const std::int64_t units = copy.count / (rows * columns) * panels;
     const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (kPanel * columns));
     parallel_for(units, grain, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t unit = begin; unit < end; ++unit) {
@@ -129,8 +114,8 @@ struct CopyLoops {
         walk(unit / panels, unit / panels + 1, [&](std::int64_t from, std::int64_t to) {
           for (std::int64_t c = 0; c < columns; c += kTile) {
             for (std::int64_t r = first; r < last; r += kTile) {
-              tile<T, Op>(in + from + r + c * copy.in_strides_[0],
-                          out + to + r * copy.out_strides_[second_at] + c * copy.out_strides_[0],
+              tile<T, Op>(in + from + r + c * copy.in_strides[0],
+                          out + to + r * copy.out_strides[second_at] + c * copy.out_strides[0],
                           std::min<std::int64_t>(kTile, last - r),
                           std::min<std::int64_t>(kTile, columns - c));
             }
@@ -142,17 +127,17 @@ struct CopyLoops {
 
   template <class T, class Op>
   void run(const T* in, T* out) const noexcept {
-    if (copy.count_ == 0) return;
+    if (copy.count == 0) return;
     if (second >= 0) return tiles<T, Op>(in, out);
-    const std::int64_t n = copy.rank_ ? copy.dims_[0] : 1;
-    const std::int64_t in_step = copy.in_strides_[0], out_step = copy.out_strides_[0];
-    if (copy.rank_ <= 1) {
+    const std::int64_t n = copy.rank ? copy.dims[0] : 1;
+    const std::int64_t in_step = copy.in_strides[0], out_step = copy.out_strides[0];
+    if (copy.rank <= 1) {
       parallel_for(n, kGrain, [&](std::int64_t begin, std::int64_t end) {
         row<T, Op>(in + begin * in_step, out + begin * out_step, end - begin, in_step, out_step);
       });
       return;
     }
-    parallel_for(copy.count_ / n, std::max<std::int64_t>(1, kGrain / n),
+    parallel_for(copy.count / n, std::max<std::int64_t>(1, kGrain / n),
                  [&](std::int64_t begin, std::int64_t end) {
                    walk(begin, end, [&](std::int64_t from, std::int64_t to) {
                      row<T, Op>(in + from, out + to, n, in_step, out_step);
@@ -160,8 +145,6 @@ struct CopyLoops {
                  });
   }
 };
-
-namespace {
 
 struct Assign {
   template <class T>
@@ -192,8 +175,9 @@ struct AddTo {
 
 }  // namespace
 
-void StridedCopy::run(const void* in, void* out, std::int64_t element_size) const noexcept {
-  const CopyLoops loops(*this);
+void run_copy(const StridedCopy& copy, const void* in, void* out,
+              std::int64_t element_size) noexcept {
+  const CopyLoops loops(copy);
   switch (element_size) {
     case 1:
       return loops.run<std::uint8_t, Assign>(static_cast<const std::uint8_t*>(in),
@@ -211,21 +195,12 @@ void StridedCopy::run(const void* in, void* out, std::int64_t element_size) cons
 }
 
 template <class T>
-void StridedCopy::add_to(const T* in, T* out) const noexcept {
-  CopyLoops(*this).run<T, AddTo>(in, out);
+void add_copy(const StridedCopy& copy, const T* in, T* out) noexcept {
+  CopyLoops(copy).run<T, AddTo>(in, out);
 }
-template void StridedCopy::add_to(const float*, float*) const noexcept;
-template void StridedCopy::add_to(const double*, double*) const noexcept;
-template void StridedCopy::add_to(const Half*, Half*) const noexcept;
-template void StridedCopy::add_to(const BFloat16*, BFloat16*) const noexcept;
-
-void copy_segments(const void* in, const Shape& in_shape, void* out, const Shape& out_shape,
-                   const Segments& segments, std::int64_t element_size) noexcept {
-  for_each_block(in_shape, out_shape, segments,
-                 [&](const StridedCopy& copy, std::int64_t from, std::int64_t to) {
-                   copy.run(static_cast<const char*>(in) + from * element_size,
-                            static_cast<char*>(out) + to * element_size, element_size);
-                 });
-}
+template void add_copy(const StridedCopy&, const float*, float*) noexcept;
+template void add_copy(const StridedCopy&, const double*, double*) noexcept;
+template void add_copy(const StridedCopy&, const Half*, Half*) noexcept;
+template void add_copy(const StridedCopy&, const BFloat16*, BFloat16*) noexcept;
 
 }  // namespace plimsoll::cpu
