@@ -334,12 +334,19 @@ void run_steps(const RnnBackward& b, std::int64_t begin, std::int64_t end, std::
         .run(begin, end);
 }
 
-// Columns of dg as a panel, and their sums to the bias's gradient.
+// Columns of dg as a panel.
 template <class C>
 void pack_dg(const RnnBackward& b, std::int64_t rows, std::int64_t column, std::int64_t n,
              std::int64_t width, C* panel) {
   const C* dg = static_cast<const C*>(b.dg) + column;
+  const hn::ScalableTag<C> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   for (std::int64_t q = 0; q < rows; ++q, dg += b.dg_stride(), panel += width) {
+    if (n == width) {  // pieces too short for a call
+      for (std::int64_t j = 0; j < width; j += lanes)
+        hn::StoreU(hn::LoadU(d, dg + j), d, panel + j);
+      continue;
+    }
     std::copy_n(dg, n, panel);
     std::fill(panel + n, panel + width, C(0));
   }

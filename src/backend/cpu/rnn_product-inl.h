@@ -40,7 +40,7 @@ constexpr int kPanelBlocks = 1;
 constexpr int kPanelRows = 3;
 constexpr int kPanelBlocks = 1;
 #endif
-constexpr std::int64_t kPanelDepthBytes = 24 << 10;  // of B that stay in the first cache
+constexpr std::int64_t kPanelDepthBytes = 32 << 10;  // of B that stay in the first cache
 
 template <int kRows, int kVecs, class C>
 HWY_INLINE void multiply_panel(const PanelProduct<C>& p, const C* HWY_RESTRICT a,
@@ -56,15 +56,10 @@ HWY_INLINE void multiply_panel(const PanelProduct<C>& p, const C* HWY_RESTRICT a
     for (int j = 0; j < kVecs; ++j) sum[i][j] = hn::Zero(d);
   }
   const std::int64_t a_row = p.a_row, a_col = p.a_col, width = p.width;
-  const std::int64_t ahead = k * width;  // what comes next
   for (std::int64_t q = 0; q < k; ++q, a += a_col, b += width) {
     V row[kVecs];
 #pragma GCC unroll 8
-    for (int j = 0; j < kVecs; ++j) {
-      row[j] = hn::LoadU(d, b + j * kLanes);
-      if constexpr (kRows == kPanelRows || kRows == kPanelRows - 1)
-        __builtin_prefetch(b + ahead + j * kLanes);
-    }
+    for (int j = 0; j < kVecs; ++j) row[j] = hn::LoadU(d, b + j * kLanes);
 #pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) {
       const V x = hn::Set(d, a[i * a_row]);
