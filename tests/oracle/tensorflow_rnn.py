@@ -20,6 +20,9 @@ def _layer(a, make, x, kernel, recurrent, rest, states):
     """Outputs and last states. Keras's variables give way to the tensors, so that gradients reach these."""
     x, bias, initial, mask = _split(a, x, rest)
     units = recurrent.shape[0]
+    if x.shape[0] == 0:  # which Keras's cells refuse
+        empty = tf.zeros([0, units], x.dtype)
+        return [tf.zeros(([x.shape[1], 0] if a["time_major"] else [0, x.shape[1]]) + [units], x.dtype)] + [empty] * states
     layer = make(units, dtype=x.dtype.name, use_bias=bias is not None, go_backwards=a["go_backwards"],
                  return_sequences=True, return_state=True, zero_output_for_mask=a["zero_output_for_mask"])
     layer.build(x.shape)
