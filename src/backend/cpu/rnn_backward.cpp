@@ -3,7 +3,6 @@
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/rnn.h"
-#include "backend/cpu/scalar_math.h"
 #include "backend/cpu/types.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -12,6 +11,7 @@
 #include <hwy/highway.h>
 #include "backend/cpu/hwy_targets.h"
 
+#include "backend/cpu/rnn_gates-inl.h"
 #include "backend/cpu/rnn_product-inl.h"
 
 #ifndef PLIMSOLL_RNN_BACKWARD_ONCE
@@ -102,19 +102,24 @@ struct BackUnits {
 template <class C>
 HWY_INLINE void lstm_back(const BackUnits<C>& a, const C* HWY_RESTRICT c, C* HWY_RESTRICT dc) {
   const std::int64_t u = a.units;
-#pragma GCC ivdep
-  for (std::int64_t j = 0; j < u; ++j) {
-    const C i = a.kept[j], f = a.kept[u + j], g = a.kept[2 * u + j], o = a.kept[3 * u + j];
-    const C t = scalar::tanh(a.kept[4 * u + j]);
-    const C dh = a.dh[j];
-    const C d = dc[j] + dh * o * (C(1) - t * t);
-    a.dg[j] = d * g * (i * (C(1) - i));
-    a.dg[u + j] = d * c[j] * (f * (C(1) - f));
-    a.dg[2 * u + j] = d * i * (C(1) - g * g);
-    a.dg[3 * u + j] = dh * t * (o * (C(1) - o));
-    dc[j] = d * f;
-    a.dh[j] = C(0);
-  }
+  for_vectors<C>(u, [&](auto tag, std::int64_t j) HWY_ATTR {
+    const auto one = hn::Set(tag, C(1));
+    const auto kept = [&](std::int64_t gate)
+                          HWY_ATTR { return hn::LoadU(tag, a.kept + gate * u + j); };
+    const auto give = [&](std::int64_t gate, auto d)
+                          HWY_ATTR { hn::StoreU(d, tag, a.dg + gate * u + j); };
+    const auto slope = [&](auto s) HWY_ATTR { return hn::NegMulAdd(s, s, s); };  // s (1 - s)
+    const auto i = kept(0), f = kept(1), g = kept(2), o = kept(3);
+    const auto t = tanh_of(tag, kept(4));
+    const auto dh = hn::LoadU(tag, a.dh + j);
+    const auto d = hn::MulAdd(hn::Mul(dh, o), hn::NegMulAdd(t, t, one), hn::LoadU(tag, dc + j));
+    give(0, hn::Mul(hn::Mul(d, g), slope(i)));
+    give(1, hn::Mul(hn::Mul(d, hn::LoadU(tag, c + j)), slope(f)));
+    give(2, hn::Mul(hn::Mul(d, i), hn::NegMulAdd(g, g, one)));
+    give(3, hn::Mul(hn::Mul(dh, t), slope(o)));
+    hn::StoreU(hn::Mul(d, f), tag, dc + j);
+    hn::StoreU(hn::Zero(tag), tag, a.dh + j);
+  });
 }
 
 // dz dr dq dh, where q is what r is multiplied with.
@@ -200,7 +205,8 @@ class BackRows {
             gru_back_reset(units_at(r), dreset_ + r * u, at<C>(b_.steps_reset, r, b_.h_stride()));
         }
       }
-      multiply_by(0, panels_.h, packed, 0, at_row<C>(b_.carried_h, 0), u, panels_.h.k, true);
+      if (step > 0 || l_.setup.needs & kNeedsStates)
+        multiply_by(0, panels_.h, packed, 0, at_row<C>(b_.carried_h, 0), u, panels_.h.k, true);
       if (b_.dx) multiply_x(packed + panels_.h.size() + panels_.candidate.size());
     }
   }

@@ -3,7 +3,6 @@
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/rnn.h"
-#include "backend/cpu/scalar_math.h"
 #include "backend/cpu/types.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -12,6 +11,7 @@
 #include <hwy/highway.h>
 #include "backend/cpu/hwy_targets.h"
 
+#include "backend/cpu/rnn_gates-inl.h"
 #include "backend/cpu/rnn_product-inl.h"
 
 #ifndef PLIMSOLL_RNN_FORWARD_ONCE
@@ -102,44 +102,57 @@ struct Units {
 template <bool kKeeps, class C>
 HWY_INLINE void lstm_units(const Units<C>& a, C* HWY_RESTRICT c, std::int64_t n) {
   const std::int64_t s = a.span, u = a.units;
-#pragma GCC ivdep
-  for (std::int64_t j = 0; j < n; ++j) {
-    const C i = scalar::sigmoid(a.sums[j] + a.bias[j]);
-    const C f = scalar::sigmoid(a.sums[s + j] + a.bias[u + j]);
-    const C g = scalar::tanh(a.sums[2 * s + j] + a.bias[2 * u + j]);
-    const C o = scalar::sigmoid(a.sums[3 * s + j] + a.bias[3 * u + j]);
-    const C now = f * c[j] + i * g;
-    c[j] = now;
-    a.next_h[j] = o * scalar::tanh(now);
+  for_vectors<C>(n, [&](auto d, std::int64_t j) HWY_ATTR {
+    const auto sum = [&](std::int64_t gate) HWY_ATTR {
+      return hn::Add(hn::LoadU(d, a.sums + gate * s + j), hn::LoadU(d, a.bias + gate * u + j));
+    };
+    const auto i = sigmoid_of(d, sum(0));
+    const auto f = sigmoid_of(d, sum(1));
+    const auto g = tanh_of(d, sum(2));
+    const auto o = sigmoid_of(d, sum(3));
+    const auto now = hn::MulAdd(f, hn::LoadU(d, c + j), hn::Mul(i, g));
+    hn::StoreU(now, d, c + j);
+    hn::StoreU(hn::Mul(o, tanh_of(d, now)), d, a.next_h + j);
     if constexpr (kKeeps) {
-      a.kept[j] = i;
-      a.kept[u + j] = f;
-      a.kept[2 * u + j] = g;
-      a.kept[3 * u + j] = o;
-      a.kept[4 * u + j] = now;
+      hn::StoreU(i, d, a.kept + j);
+      hn::StoreU(f, d, a.kept + u + j);
+      hn::StoreU(g, d, a.kept + 2 * u + j);
+      hn::StoreU(o, d, a.kept + 3 * u + j);
+      hn::StoreU(now, d, a.kept + 4 * u + j);
     }
-  }
+  });
+}
+
+// z h + (1 - z) candidate.
+template <class D, class V>
+HWY_INLINE V mix(D d, V z, V h, V candidate) {
+  return hn::MulAdd(z, h, hn::Mul(hn::Sub(hn::Set(d, hn::TFromD<D>(1)), z), candidate));
 }
 
 // `sums_h`: the recurrent kernel's part, whose bias is the second row.
 template <bool kKeeps, class C>
 HWY_INLINE void gru_units(const Units<C>& a, const C* HWY_RESTRICT sums_h, std::int64_t n) {
   const std::int64_t s = a.span, u = a.units;
-  const C* HWY_RESTRICT bias_h = a.bias + 3 * u;
-#pragma GCC ivdep
-  for (std::int64_t j = 0; j < n; ++j) {
-    const C z = scalar::sigmoid((a.sums[j] + a.bias[j]) + (sums_h[j] + bias_h[j]));
-    const C r = scalar::sigmoid((a.sums[s + j] + a.bias[u + j]) + (sums_h[s + j] + bias_h[u + j]));
-    const C q = sums_h[2 * s + j] + bias_h[2 * u + j];
-    const C candidate = scalar::tanh(a.sums[2 * s + j] + a.bias[2 * u + j] + r * q);
-    a.next_h[j] = z * a.h[j] + (C(1) - z) * candidate;
+  const C* bias_h = a.bias + 3 * u;
+  for_vectors<C>(n, [&](auto d, std::int64_t j) HWY_ATTR {
+    const auto by_x = [&](std::int64_t gate) HWY_ATTR {
+      return hn::Add(hn::LoadU(d, a.sums + gate * s + j), hn::LoadU(d, a.bias + gate * u + j));
+    };
+    const auto by_h = [&](std::int64_t gate) HWY_ATTR {
+      return hn::Add(hn::LoadU(d, sums_h + gate * s + j), hn::LoadU(d, bias_h + gate * u + j));
+    };
+    const auto z = sigmoid_of(d, hn::Add(by_x(0), by_h(0)));
+    const auto r = sigmoid_of(d, hn::Add(by_x(1), by_h(1)));
+    const auto q = by_h(2);
+    const auto candidate = tanh_of(d, hn::MulAdd(r, q, by_x(2)));
+    hn::StoreU(mix(d, z, hn::LoadU(d, a.h + j), candidate), d, a.next_h + j);
     if constexpr (kKeeps) {
-      a.kept[j] = z;
-      a.kept[u + j] = r;
-      a.kept[2 * u + j] = candidate;
-      a.kept[3 * u + j] = q;
+      hn::StoreU(z, d, a.kept + j);
+      hn::StoreU(r, d, a.kept + u + j);
+      hn::StoreU(candidate, d, a.kept + 2 * u + j);
+      hn::StoreU(q, d, a.kept + 3 * u + j);
     }
-  }
+  });
 }
 
 // z and r, and the candidate's part from x; the rest needs r h of all units.
@@ -147,39 +160,35 @@ template <class C>
 HWY_INLINE void gru_resets(const Units<C>& a, const C* HWY_RESTRICT sums_h, C* HWY_RESTRICT reset_h,
                            std::int64_t n) {
   const std::int64_t s = a.span, u = a.units;
-#pragma GCC ivdep
-  for (std::int64_t j = 0; j < n; ++j) {
-    const C r = scalar::sigmoid(a.sums[s + j] + a.bias[u + j] + sums_h[s + j]);
-    a.kept[j] = scalar::sigmoid(a.sums[j] + a.bias[j] + sums_h[j]);
-    a.kept[u + j] = r;
-    a.kept[2 * u + j] = a.sums[2 * s + j] + a.bias[2 * u + j];
-    reset_h[j] = r * a.h[j];
-  }
+  for_vectors<C>(n, [&](auto d, std::int64_t j) HWY_ATTR {
+    const auto by_x = [&](std::int64_t gate) HWY_ATTR {
+      return hn::Add(hn::LoadU(d, a.sums + gate * s + j), hn::LoadU(d, a.bias + gate * u + j));
+    };
+    const auto r = sigmoid_of(d, hn::Add(by_x(1), hn::LoadU(d, sums_h + s + j)));
+    hn::StoreU(sigmoid_of(d, hn::Add(by_x(0), hn::LoadU(d, sums_h + j))), d, a.kept + j);
+    hn::StoreU(r, d, a.kept + u + j);
+    hn::StoreU(by_x(2), d, a.kept + 2 * u + j);
+    hn::StoreU(hn::Mul(r, hn::LoadU(d, a.h + j)), d, reset_h + j);
+  });
 }
 template <class C>
 HWY_INLINE void gru_candidates(const Units<C>& a, std::int64_t n) {
-  const std::int64_t u = a.units;
-#pragma GCC ivdep
-  for (std::int64_t j = 0; j < n; ++j) {
-    const C z = a.kept[j];
-    const C candidate = scalar::tanh(a.kept[2 * u + j] + a.sums[j]);
-    a.kept[2 * u + j] = candidate;
-    a.next_h[j] = z * a.h[j] + (C(1) - z) * candidate;
-  }
+  for_vectors<C>(n, [&](auto d, std::int64_t j) HWY_ATTR {
+    C* kept = a.kept + 2 * a.units + j;
+    const auto candidate = tanh_of(d, hn::Add(hn::LoadU(d, kept), hn::LoadU(d, a.sums + j)));
+    hn::StoreU(candidate, d, kept);
+    hn::StoreU(mix(d, hn::LoadU(d, a.kept + j), hn::LoadU(d, a.h + j), candidate), d, a.next_h + j);
+  });
 }
 
 template <class C>
 HWY_INLINE void simple_units(const Units<C>& a, bool is_relu, std::int64_t n) {
-  if (is_relu) {
-#pragma GCC ivdep
-    for (std::int64_t j = 0; j < n; ++j) {
-      const C v = a.sums[j] + a.bias[j];
-      a.next_h[j] = v < C(0) ? C(0) : v;  // nan stays
-    }
-    return;
-  }
-#pragma GCC ivdep
-  for (std::int64_t j = 0; j < n; ++j) a.next_h[j] = scalar::tanh(a.sums[j] + a.bias[j]);
+  for_vectors<C>(n, [&](auto d, std::int64_t j) HWY_ATTR {
+    const auto sum = hn::Add(hn::LoadU(d, a.sums + j), hn::LoadU(d, a.bias + j));
+    const auto zero = hn::Zero(d);
+    hn::StoreU(is_relu ? hn::IfThenElse(hn::Lt(sum, zero), zero, sum) : tanh_of(d, sum), d,
+               a.next_h + j);  // nan stays
+  });
 }
 
 // Rows of the batch on their way through the steps.
@@ -229,6 +238,7 @@ class Rows {
       read_row<T>(f_.x, row * l_.in, x_ + r * l_.in, l_.in);
       counts_[r] = !f_.mask || f_.mask[row];
     }
+    has_h_ = step > 0 || f_.h0;
     kept_ = static_cast<C*>(f_.kept);
     if (kept_) {
       kept_ += (step * l_.batch + first_) * l_.setup.num_kept() * l_.units;
@@ -257,7 +267,11 @@ class Rows {
   void run_panel(std::int64_t i) {
     const bool is_gru = l_.setup.kind == RnnKind::kGru;
     multiply_by(x_, panels_.x, packed_, i, sums_, false);
-    multiply_by(h_, panels_.h, packed_ + panels_.x.size(), i, is_gru ? sums_h_ : sums_, !is_gru);
+    if (has_h_) {
+      multiply_by(h_, panels_.h, packed_ + panels_.x.size(), i, is_gru ? sums_h_ : sums_, !is_gru);
+    } else if (is_gru) {
+      std::fill_n(sums_h_, rows_ * panels_.h.width(), C(0));
+    }
     const std::int64_t j = i * panels_.x.span, n = panels_.x.units_of(i);
     for (std::int64_t r = 0; r < rows_; ++r) {
       const Units<C> a = units_at(r, j, panels_.x);
@@ -327,6 +341,7 @@ class Rows {
   C *x_, *h_, *next_h_, *c_, *sums_, *sums_h_, *own_gates_, *reset_h_;
   C* kept_ = nullptr;  // of this step
   const C* packed_;
+  bool has_h_ = false;        // whether h may be other than zero
   bool counts_[kRnnMaxRows];  // whether the row takes this step
 };
 
