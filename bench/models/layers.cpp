@@ -117,6 +117,17 @@ Tensor Attention::operator()(const Tensor& x) const {
   return out_(mixed);
 }
 
+Lstm::Lstm(Weights& weights, std::string name, std::int64_t in, std::int64_t units)
+    : name_(std::move(name)),
+      kernel_(weights.add(name_ + "/kernel", {in, 4 * units}, limit_of(in) / 2)),
+      recurrent_(weights.add(name_ + "/recurrent_kernel", {units, 4 * units}, limit_of(units) / 2)),
+      bias_(weights.add_constant(name_ + "/bias", {4 * units}, 0)) {}
+
+Tensor Lstm::operator()(const Tensor& x) const {
+  const name_scope scope(name_);
+  return nn::lstm(x, *kernel_, *recurrent_, *bias_).h;
+}
+
 nn::PaddingArg padding_of(Pad pad, std::int64_t window) {
   const std::int64_t n = (window - 1) / 2;
   if (pad == Pad::kValid || n == 0) return "VALID";

@@ -91,6 +91,17 @@ class Attention {
   Dense qkv_, out_;
 };
 
+// The state after the last step of [batch, time, in].
+class Lstm {
+ public:
+  Lstm(Weights& weights, std::string name, std::int64_t in, std::int64_t units);
+  Tensor operator()(const Tensor& x) const;
+
+ private:
+  std::string name_;
+  Variable *kernel_, *recurrent_, *bias_;
+};
+
 // The padding of a window of this size: an equal number all around.
 nn::PaddingArg padding_of(Pad pad, std::int64_t window);
 Tensor global_average(const Tensor& images);

@@ -35,6 +35,9 @@ struct Case {
 
   std::string name() const { return fmt::format("{}, batch {}", model->what, batch); }
   bool is_image_model() const { return model->name == "resnet50" || model->name == "mobilenet_v2"; }
+  bool has_images() const { return is_image_model() || model->name == "cnn"; }
+  // Of a step, against the fastest peer.
+  double step_bar() const { return is_image_model() ? 0.75 : (model->name == "lstm" ? 0.7 : 1.0); }
 };
 
 // One framework with the model at hand, and what was measured of it.
@@ -75,8 +78,7 @@ std::vector<Side> start_all(const Case& c, const MeasureArguments& a, int thread
   };
   add("TensorFlow", peer("tensorflow"));
   add("PyTorch", peer("torch"));
-  if (c.model->name != "mlp" && c.model->name != "transformer")  // these have no images
-    add("PyTorch, channels_last", peer("torch_channels_last"));
+  if (c.has_images()) add("PyTorch, channels_last", peer("torch_channels_last"));
   return sides;
 }
 
@@ -239,7 +241,7 @@ void measure(const Case& c, const MeasureArguments& a, int threads) {
   run_rounds(sides, a);
   if (!c.model->has_dropout) print_losses(c, sides);
 
-  print_against(c.name() + ": step", sides, 1e3, "ms", c.is_image_model() ? 0.75 : 1.0,
+  print_against(c.name() + ": step", sides, 1e3, "ms", c.step_bar(),
                 [](const Side& s) { return median(s.seconds); });
   print_against(c.name() + ": step, CPU time", sides, 1e3, "ms", {},
                 [](const Side& s) { return median(s.cpu_seconds); });

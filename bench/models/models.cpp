@@ -13,6 +13,7 @@ constexpr ModelInfo kModels[] = {
     {"mlp", "MLP", {128, 0}, false},
     {"cnn", "MNIST CNN", {128, 0}, true},
     {"transformer", "transformer encoder", {32, 0}, false},
+    {"lstm", "LSTM", {64, 0}, false},
     {"mobilenet_v2", "MobileNetV2", {32, 0}, false},
     {"resnet50", "ResNet-50", {16, 32}, false},
 };
@@ -27,6 +28,7 @@ Made make_network(std::string_view name, Weights& w, const ModelOptions& options
   if (name == "mlp") return {make_mlp(w), {784}, 10};
   if (name == "cnn") return {make_mnist_cnn(w, options.dropout ? 0.5 : 0), {28, 28, 1}, 10};
   if (name == "transformer") return {make_transformer_encoder(w), {128, 256}, 10};
+  if (name == "lstm") return {make_lstm(w), {64, 128}, 10};
   if (name == "mobilenet_v2") return {make_mobilenet_v2(w), {224, 224, 3}, 1000};
   if (name == "resnet50") return {make_resnet50(w), {224, 224, 3}, 1000};
   std::string known;

@@ -195,4 +195,10 @@ Network make_transformer_encoder(Weights& w) {
   };
 }
 
+Network make_lstm(Weights& w) {
+  constexpr std::int64_t kUnits = 256;
+  return [lstm = Lstm(w, "lstm", 128, kUnits),
+          head = Dense(w, "head", kUnits, 10)](const Tensor& x) { return head(lstm(x)); };
+}
+
 }  // namespace plimsoll::bench

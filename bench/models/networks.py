@@ -31,6 +31,11 @@ class Net:
         kernel = self.get(name + "/kernel", [n_in, n_out], math.sqrt(6 / n_in) / 2)
         return kernel, self.get_constant(name + "/bias", n_out, 0)
 
+    def lstm_weights(self, name, n_in, units):
+        kernel = self.get(name + "/kernel", [n_in, 4 * units], math.sqrt(6 / n_in) / 2)
+        recurrent = self.get(name + "/recurrent_kernel", [units, 4 * units], math.sqrt(6 / units) / 2)
+        return kernel, recurrent, self.get_constant(name + "/bias", 4 * units, 0)
+
     def norm_weights(self, name, channels):
         return self.get_constant(name + "/gamma", channels, 1), self.get_constant(name + "/beta", channels, 0)
 
@@ -112,11 +117,16 @@ def transformer(net, x):
     return net.dense(net.mean_of_positions(net.layer_norm(x, "norm", 256)), "head", 256, 10)
 
 
+def lstm(net, x):
+    return net.dense(net.lstm(x, "lstm", 128, 256), "head", 256, 10)
+
+
 # name: the network, the shape of one example, the number of classes
 NETWORKS = {
     "mlp": (mlp, [784], 10),
     "cnn": (cnn, [28, 28, 1], 10),
     "transformer": (transformer, [128, 256], 10),
+    "lstm": (lstm, [64, 128], 10),
     "mobilenet_v2": (mobilenet_v2, [224, 224, 3], 1000),
     "resnet50": (resnet50, [224, 224, 3], 1000),
 }

@@ -51,6 +51,17 @@ class TensorFlowNet(Net):
         y = tf.reshape(tf.transpose(y, [0, 2, 1, 3]), [batch, positions, channels])
         return self.dense(y, name + "/out", channels, channels)
 
+    def lstm(self, x, name, n_in, units):
+        """The last state; the kernel's product for all steps at once, then the steps one by one."""
+        kernel, recurrent, bias = self.lstm_weights(name, n_in, units)
+        sums = tf.nn.bias_add(tf.matmul(tf.reshape(x, [-1, n_in]), kernel), bias)
+        h = c = tf.zeros([x.shape[0], units], x.dtype)
+        for step in tf.unstack(tf.reshape(sums, [x.shape[0], x.shape[1], 4 * units]), axis=1):
+            i, f, g, o = tf.split(step + tf.matmul(h, recurrent), 4, 1)
+            c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
+            h = tf.sigmoid(o) * tf.tanh(c)
+        return h
+
     def max_pool(self, x, window, stride, pad):
         return tf.nn.max_pool2d(tf.pad(x, explicit(pad)) if pad else x, window, stride, "VALID")
 

@@ -45,6 +45,12 @@ class TorchNet(Net):
         y = F.scaled_dot_product_attention(*qkv.permute(2, 0, 3, 1, 4).unbind(0))
         return self.dense(y.transpose(1, 2).reshape(batch, positions, channels), name + "/out", channels, channels)
 
+    def lstm(self, x, name, n_in, units):
+        kernel, recurrent, bias = self.lstm_weights(name, n_in, units)
+        state = torch.zeros(1, x.shape[0], units)
+        weights = [kernel, recurrent, bias, torch.zeros(4 * units)]
+        return torch.lstm(x, (state, state), weights, True, 1, 0.0, True, False, True)[1][0]
+
     def max_pool(self, x, window, stride, pad):
         return F.max_pool2d(x, window, stride, pad)
 

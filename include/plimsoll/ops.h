@@ -13,6 +13,7 @@
 #include "plimsoll/ops/pool.h"
 #include "plimsoll/ops/random.h"
 #include "plimsoll/ops/reduce.h"
+#include "plimsoll/ops/rnn.h"
 #include "plimsoll/ops/search.h"
 #include "plimsoll/ops/segment.h"
 #include "plimsoll/ops/shape.h"

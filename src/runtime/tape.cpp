@@ -26,6 +26,12 @@ bool is_recording() noexcept {
   return std::ranges::any_of(tapes, [](const TapeState* t) { return t->level == current_level; });
 }
 
+bool is_recorded(std::span<const Tensor> in) {
+  bool found = false;
+  for_each_recording([&](const TapeState& tape) { found = found || tape.needs_of(in) != 0; });
+  return found;
+}
+
 void push_tape(TapeState* tape) {
   tape->level = current_level;
   tapes.push_back(tape);

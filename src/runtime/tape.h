@@ -42,15 +42,18 @@ class TapeState {
   std::unordered_set<std::uint64_t> tracked;  // ids of tensors that gradients flow to or through
   std::vector<TapeRecord> records;
 
- private:
   // The inputs that lead to something watched; no bit where there is none.
   std::uint64_t needs_of(std::span<const Tensor> in) const;
+
+ private:
   TapeRecord make_record(std::uint64_t needs, std::span<const Tensor> in,
                          std::span<const Tensor> out);
 };
 
 // Whether some tape of this thread records now; looked at after every call.
 bool is_recording() noexcept;
+// Whether some tape of this thread would record a call with these inputs.
+bool is_recorded(std::span<const Tensor> in);
 // Tells the tapes of this thread of a call.
 void record_call(OpId op, const Attrs& attrs, std::span<const Tensor> in,
                  std::span<const Tensor> out);

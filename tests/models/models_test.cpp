@@ -42,6 +42,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Golden{"cnn", "adam", {1.79986954, 0.55579275, 0.26265347}, 1e-4},
                     Golden{"transformer", "sgd", {2.18544793, 2.03053379, 1.76277697}, 1e-5},
                     Golden{"transformer", "adam", {2.18544793, 0.29589248, 0.25060657}, 1e-4},
+                    Golden{"lstm", "sgd", {2.40781832, 2.40530109, 2.40052223}, 1e-5},
+                    Golden{"lstm", "adam", {2.40781832, 2.15665913, 1.91425884}, 1e-4},
                     Golden{"mobilenet_v2", "sgd", {6.90808010, 6.49249649}, 1e-3},
                     Golden{"resnet50", "sgd", {6.83305168}, 1e-4}),
     [](const auto& c) { return std::string(c.param.model) + "_" + c.param.optimizer; });

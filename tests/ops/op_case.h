@@ -70,6 +70,7 @@ std::vector<OpCase> conv_cases();
 std::vector<OpCase> conv3d_cases();
 std::vector<OpCase> pool_cases();
 std::vector<OpCase> norm_cases();
+std::vector<OpCase> rnn_cases();
 std::vector<OpCase> softmax_cases();
 std::vector<OpCase> gather_cases();
 std::vector<OpCase> scatter_cases();

@@ -62,7 +62,7 @@ def errors(gradients, exact):
     return {name: np.linalg.norm(gradients[name] - g) / np.linalg.norm(g) for name, g in exact.items()}
 
 
-@pytest.mark.parametrize("model,batch", [("cnn", 4), ("transformer", 2), ("mobilenet_v2", 4), ("resnet50", 4)])
+@pytest.mark.parametrize("model,batch", [("cnn", 4), ("transformer", 2), ("lstm", 4), ("mobilenet_v2", 4), ("resnet50", 4)])
 def test_gradients_are_as_exact_as_tensorflows(model, batch):
     exact = tensorflow_gradients(Float64Net(0), np.float64, model, batch)
     ours = errors(own_gradients(model, batch), exact)

@@ -18,10 +18,11 @@ import tensorflow as tf
 import tensorflow_linalg
 import tensorflow_ops
 import tensorflow_picks
+import tensorflow_rnn
 import tensorflow_windows
 
-OPS = {**tensorflow_ops.OPS, **tensorflow_picks.OPS, **tensorflow_windows.OPS, **tensorflow_linalg.OPS}
-INTERNAL = tensorflow_ops.INTERNAL | tensorflow_picks.INTERNAL | tensorflow_windows.INTERNAL
+OPS = {**tensorflow_ops.OPS, **tensorflow_picks.OPS, **tensorflow_rnn.OPS, **tensorflow_windows.OPS, **tensorflow_linalg.OPS}
+INTERNAL = tensorflow_ops.INTERNAL | tensorflow_picks.INTERNAL | tensorflow_rnn.INTERNAL | tensorflow_windows.INTERNAL
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(os.environ.get("PLIMSOLL_ORACLE_DUMP", ROOT / "build/release/bin/oracle_dump"))

@@ -19,6 +19,7 @@ std::span<const KernelDef> linalg_decompose_kernels();
 std::span<const KernelDef> conv_kernels();
 std::span<const KernelDef> pool_kernels();
 std::span<const KernelDef> norm_kernels();
+std::span<const KernelDef> rnn_kernels();
 std::span<const KernelDef> softmax_kernels();
 std::span<const KernelDef> gather_kernels();
 std::span<const KernelDef> segment_kernels();
