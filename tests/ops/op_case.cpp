@@ -265,11 +265,27 @@ std::vector<HostTensor> RefCall::map2(const std::function<double(double, double)
 const std::vector<OpCase>& all_cases() {
   static const std::vector<OpCase> cases = [] {
     std::vector<OpCase> all;
-    for (const auto& family :
-         {create_cases(), elementwise_cases(), reduce_cases(), shape_cases(), matmul_cases(),
-          linalg_cases(), linalg_decompose_cases(), conv_cases(), conv3d_cases(), pool_cases(),
-          norm_cases(), softmax_cases(), gather_cases(), scatter_cases(), segment_cases(),
-          search_cases(), resize_cases(), random_cases(), debugging_cases()}) {
+    for (const auto& family : {create_cases(),
+                               elementwise_cases(),
+                               reduce_cases(),
+                               shape_cases(),
+                               matmul_cases(),
+                               linalg_cases(),
+                               linalg_decompose_cases(),
+                               conv_cases(),
+                               conv3d_cases(),
+                               pool_cases(),
+                               norm_cases(),
+                               softmax_cases(),
+                               attention_cases(),
+                               gather_cases(),
+                               scatter_cases(),
+                               segment_cases(),
+                               search_cases(),
+                               resize_cases(),
+                               random_cases(),
+                               random_distribution_cases(),
+                               debugging_cases()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;

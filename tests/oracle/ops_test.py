@@ -15,13 +15,16 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import tensorflow_attention
 import tensorflow_linalg
 import tensorflow_ops
 import tensorflow_picks
 import tensorflow_windows
 
 OPS = {**tensorflow_ops.OPS, **tensorflow_picks.OPS, **tensorflow_windows.OPS, **tensorflow_linalg.OPS}
+OPS |= tensorflow_attention.OPS
 INTERNAL = tensorflow_ops.INTERNAL | tensorflow_picks.INTERNAL | tensorflow_windows.INTERNAL
+INTERNAL |= tensorflow_attention.INTERNAL
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(os.environ.get("PLIMSOLL_ORACLE_DUMP", ROOT / "build/release/bin/oracle_dump"))
