@@ -10,7 +10,8 @@ namespace {
 // The numbers of one result: a counter makes two, the second first.
 class Draws {
  public:
-  Draws(const Stream& stream, std::uint64_t result) : stream_(stream), next_(result * 256) {}
+  Draws(const Stream& stream, std::uint64_t result, std::uint64_t counters = 256)
+      : stream_(stream), next_(result * counters) {}
   double uniform() {
     if (uniforms_.empty()) {
       const Four x = stream_.at(next_++);
@@ -66,14 +67,15 @@ double poisson_number(double rate, Draws draws) {
 // Results by parameter, then by sample; parameters are the last axes.
 template <class F>
 std::vector<HostTensor> drawn(const Shape& shape, const std::vector<double>& state,
-                              std::int64_t parameters, F&& number) {
+                              std::int64_t parameters, F&& number, std::uint64_t counters = 256) {
   const Stream stream(state);
   HostTensor out{shape, std::vector<double>(static_cast<std::size_t>(shape.num_elements()))};
   const std::int64_t samples = parameters ? shape.num_elements() / parameters : 0;
   for (std::int64_t p = 0; p < parameters; ++p) {
     for (std::int64_t s = 0; s < samples; ++s) {
-      out.values[static_cast<std::size_t>(s * parameters + p)] = number(
-          static_cast<std::size_t>(p), Draws(stream, static_cast<std::uint64_t>(p * samples + s)));
+      out.values[static_cast<std::size_t>(s * parameters + p)] =
+          number(static_cast<std::size_t>(p),
+                 Draws(stream, static_cast<std::uint64_t>(p * samples + s), counters));
     }
   }
   return {out};
@@ -88,18 +90,20 @@ std::vector<HostTensor> poisson_ref(const RefCall& c) {
 }
 // Few trials: distances between successes.
 std::vector<HostTensor> binomial_ref(const RefCall& c) {
-  return drawn(Shape(c.attrs[1].as_ints()), c.in[2].values, c.in[0].shape.num_elements(),
-               [&](std::size_t p, Draws d) {
-                 const double n = c.in[0].values[p], success = c.in[1].values[p];
-                 const double rare = std::min(success, 1 - success);
-                 double at = 0, found = 0;
-                 while (true) {
-                   at += std::ceil(std::log(d.uniform()) / std::log1p(-rare));
-                   if (at > n) break;
-                   ++found;
-                 }
-                 return success > 0.5 ? n - found : found;
-               });
+  return drawn(
+      Shape(c.attrs[1].as_ints()), c.in[2].values, c.in[0].shape.num_elements(),
+      [&](std::size_t p, Draws d) {
+        const double n = c.in[0].values[p], success = c.in[1].values[p];
+        const double rare = std::min(success, 1 - success);
+        double at = 0, found = 0;
+        while (true) {
+          at += std::ceil(std::log(d.uniform()) / std::log1p(-rare));
+          if (at > n) break;
+          ++found;
+        }
+        return success > 0.5 ? n - found : found;
+      },
+      42);
 }
 std::vector<HostTensor> categorical_ref(const RefCall& c) {
   const Stream stream(c.in[1].values);

@@ -36,6 +36,9 @@ TEST(RandomDistributionTest, StatelessNumbersAreTensorFlows) {
             (Ints{0, 3, 10, 43, 0, 0, 11, 40, 0, 2, 10, 37}));
   EXPECT_EQ(ints(stateless_binomial({6}, {1, 2}, constant(100.0F), constant(0.3F))),
             (Ints{36, 33, 37, 42, 26, 34}));
+  EXPECT_EQ(ints(stateless_binomial({4, 3}, {1, 2}, constant({4.0F, 9.0F, 12.0F}),
+                                    constant({0.25F, 0.75F, 0.5F}))),
+            (Ints{3, 5, 10, 1, 7, 6, 2, 6, 6, 1, 9, 8}));
   EXPECT_EQ(ints(experimental::stateless_shuffle(range(10), {1, 2})),
             (Ints{0, 3, 8, 1, 5, 4, 9, 7, 6, 2}));
   EXPECT_EQ(ints(stateless_uniform({5}, {1, 2}, {}, {}, int32)),

@@ -39,6 +39,7 @@ OTHER_SPECIAL_VALUES = {
     "Erf": "TensorFlow's erf(inf) is nan in float64",
     "Gelu": "by erf",
     "MaxPool2D": "TensorFlow loses a nan or not, by its place in the window; here it stays",
+    "RandomPoisson": "TensorFlow never ends for a rate of nan",
     "Resize": "TensorFlow's bilinear multiplies by weights of zero too, which is nan for an infinite pixel",
     "SegmentMax": "TensorFlow loses a nan or not, by its place; here it stays",
     "SegmentMin": "as SegmentMax",

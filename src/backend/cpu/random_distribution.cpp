@@ -1,5 +1,5 @@
-// Distributions whose parameters are tensors. Every result has 256 counters of the stream to
-// itself, as in TensorFlow, whose methods these are: numbers do not depend on how work is shared.
+// Distributions whose parameters are tensors. Every result has counters of the stream to itself, as
+// in TensorFlow, whose methods these are: numbers do not depend on how work is shared.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -16,8 +16,9 @@
 namespace plimsoll::cpu {
 namespace {
 
-constexpr std::uint64_t kCounters = 256;  // of one result
-constexpr std::int64_t kGrain = 512;      // results that are worth a thread
+constexpr std::uint64_t kCounters = 256;    // of one result
+constexpr std::uint64_t kFewCounters = 42;  // of one that is a sum of a few distances
+constexpr std::int64_t kGrain = 512;        // results that are worth a thread
 
 Philox state_of(const RunArgs& args, std::size_t i) noexcept {
   const std::int64_t size = args.call.in[i].shape.num_elements();
@@ -35,8 +36,9 @@ double to_unit(std::uint32_t x0, std::uint32_t x1) noexcept {
 // two, the second first.
 class Source {
  public:
-  Source(const Philox& start, std::int64_t result) noexcept : at_(start) {
-    at_.skip(static_cast<std::uint64_t>(result) * kCounters);
+  Source(const Philox& start, std::int64_t result, std::uint64_t counters = kCounters) noexcept
+      : at_(start) {
+    at_.skip(static_cast<std::uint64_t>(result) * counters);
   }
   double uniform() noexcept {
     if (num_uniform_ == 0) {
@@ -156,13 +158,14 @@ double draw_binomial_by_rejection(double count, double p, Source source) noexcep
     if (std::log(v * alpha / (a / (us * us) + b)) <= bound) return k;
   }
 }
-double draw_binomial(double count, double p, const Source& source) noexcept {
+double draw_binomial(double count, double p, const Philox& start, std::int64_t result) noexcept {
   if (std::isnan(count) || std::isnan(p)) return std::nan("");
   if (count <= 0 || p <= 0) return 0;
   if (p >= 1) return count;
   const double q = std::min(p, 1 - p);
-  const double drawn = count * q >= 10 ? draw_binomial_by_rejection(count, q, source)
-                                       : draw_binomial_by_distances(count, q, source);
+  const double drawn =
+      count * q >= 10 ? draw_binomial_by_rejection(count, q, Source(start, result))
+                      : draw_binomial_by_distances(count, q, Source(start, result, kFewCounters));
   return p <= 0.5 ? drawn : count - drawn;
 }
 
@@ -202,8 +205,8 @@ double largest_of(DType dtype) noexcept {
   return largest;
 }
 
-// Calls draw(parameter, source) for each result. Result s of parameter p is number p * samples + s
-// of the stream, and stands at s * parameters + p.
+// Calls draw(parameter, start, number) for each result. Result s of parameter p is number p *
+// samples + s of the stream, and stands at s * parameters + p.
 template <class Draw>
 void for_results(const RunArgs& args, std::size_t state, Draw&& draw) noexcept {
   const Philox start = state_of(args, state);
@@ -215,15 +218,15 @@ void for_results(const RunArgs& args, std::size_t state, Draw&& draw) noexcept {
   parallel_for(total, kGrain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t p = i / samples, s = i % samples;
-      write(args.out[0], out.dtype, s * parameters + p, draw(p, Source(start, i)));
+      write(args.out[0], out.dtype, s * parameters + p, draw(p, start, i));
     }
   });
 }
 
 Status run_gamma(const RunArgs& args) noexcept {
   const DType dtype = args.call.in[0].dtype;
-  for_results(args, 1, [&](std::int64_t p, const Source& source) {
-    return draw_gamma(read(args.in[0], dtype, p), source);
+  for_results(args, 1, [&](std::int64_t p, const Philox& start, std::int64_t i) {
+    return draw_gamma(read(args.in[0], dtype, p), Source(start, i));
   });
   return {};
 }
@@ -242,15 +245,15 @@ Status run_gamma_grad(const RunArgs& args) noexcept {
 Status run_poisson(const RunArgs& args) noexcept {
   const DType dtype = args.call.in[0].dtype;
   const double largest = largest_of(args.call.out[0].dtype);
-  for_results(args, 1, [&](std::int64_t p, const Source& source) {
-    return draw_poisson(read(args.in[0], dtype, p), largest, source);
+  for_results(args, 1, [&](std::int64_t p, const Philox& start, std::int64_t i) {
+    return draw_poisson(read(args.in[0], dtype, p), largest, Source(start, i));
   });
   return {};
 }
 Status run_binomial(const RunArgs& args) noexcept {
   const DType dtype = args.call.in[0].dtype;
-  for_results(args, 2, [&](std::int64_t p, const Source& source) {
-    return draw_binomial(read(args.in[0], dtype, p), read(args.in[1], dtype, p), source);
+  for_results(args, 2, [&](std::int64_t p, const Philox& start, std::int64_t i) {
+    return draw_binomial(read(args.in[0], dtype, p), read(args.in[1], dtype, p), start, i);
   });
   return {};
 }

@@ -74,8 +74,9 @@ double log_gamma(double x) noexcept {
 }
 
 double gamma_sample_slope(double alpha, double sample) noexcept {
-  if (!(alpha > 0) || std::isnan(sample) || sample < 0) return std::nan("");
   if (sample == 0) return 0;
+  if (!(alpha > 0) || std::isnan(sample) || sample < 0) return std::nan("");
+  if (std::isinf(sample) || std::isinf(alpha)) return 0;
   const double log_x = std::log(sample);
   if (sample < alpha + 1) {
     const Dual s = lower_series(alpha, sample);
