@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,7 @@ struct CaseName {
 
   explicit CaseName(const std::string& name) : op(name.substr(0, name.find(':'))) {
     for (std::size_t at = name.find(':'); at != std::string::npos; at = name.find(',', at + 1))
-      sizes.push_back(std::stoll(name.substr(at + 1)));
+      sizes.push_back(std::strtoll(name.c_str() + at + 1, nullptr, 10));  // 0: no number
     to_input = take_ending("_input");
     to_filter = take_ending("_filter");
     to_all = take_ending("_grad");

@@ -126,6 +126,7 @@ void measure(const EagerCase& c, std::vector<Peer>& peers, int rounds) {
   } else {
     row.note = "no peer to compare with";
   }
+  if (!c.note.empty()) row.note += "; " + c.note;
   print(row);
 }
 
@@ -162,7 +163,13 @@ Arguments parse(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace plimsoll::bench;
-  Arguments arguments = parse(argc, argv);
+  Arguments arguments;
+  try {
+    arguments = parse(argc, argv);
+  } catch (const plimsoll::Error& e) {
+    std::fprintf(stderr, "bench_eager: %s\n", e.what());
+    return 2;
+  }
   std::vector<Peer> peers;
   const auto add = [&](const std::string& name, const std::vector<std::string>& command) {
     Peer peer{.name = name, .process = std::make_unique<PeerProcess>(command)};

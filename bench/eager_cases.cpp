@@ -75,6 +75,37 @@ EagerCase conv(std::string name, std::string what, std::int64_t channels, std::i
           }};
 }
 
+// Attention over 8192 places, 4 heads of 64, or its gradients by query, key and value.
+EagerCase attention(std::string name, std::string what, bool is_causal, bool is_gradient) {
+  struct State {
+    Tensor in[3], y, dy;
+    std::unique_ptr<GradientTape> tape;
+  };
+  auto s = std::make_shared<State>();
+  return {.name = std::move(name),
+          .what = std::move(what),
+          .note = "TensorFlow left out: its probabilities alone are 1 GiB",
+          .run = [s, is_causal, is_gradient] {
+            const auto attend = [&] {
+              return nn::scaled_dot_product_attention(s->in[0], s->in[1], s->in[2],
+                                                      {.is_causal = is_causal});
+            };
+            if (!s->dy.is_valid()) {
+              for (Tensor& x : s->in) x = numbers({1, 8192, 4, 64});
+              s->dy = numbers({1, 8192, 4, 64});
+              if (is_gradient) {
+                s->tape = std::make_unique<GradientTape>(GradientTapeOptions{.persistent = true});
+                for (Tensor& x : s->in) s->tape->watch(x = identity(x));
+                s->y = attend();
+                s->tape->stop();
+              }
+            }
+            if (!is_gradient) return attend();
+            return s->tape->gradient(std::span(&s->y, 1), std::span(s->in),
+                                     std::span(&s->dy, 1))[1];
+          }};
+}
+
 }  // namespace
 
 double checksum(const Tensor& tensor) {
@@ -106,6 +137,10 @@ std::vector<EagerCase> eager_cases() {
                  [](const Tensor& x) { return nn::softmax(x); }),
       layer_norm(rows),
       with_input("gelu", "gelu of 2^24", false, rows, [](const Tensor& x) { return nn::gelu(x); }),
+      attention("attention", "attention, 8192 places, 4 heads of 64", false, false),
+      attention("attention_grad", "its gradients by query, key and value", false, true),
+      attention("attention_causal", "causal attention, likewise", true, false),
+      attention("attention_causal_grad", "its gradients (causal)", true, true),
       {.name = "normal",
        .what = "2^24 normal random numbers",
        .is_random = true,

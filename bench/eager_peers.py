@@ -53,6 +53,7 @@ def tensorflow_cases():
         mean, variance = tf.nn.moments(large, [-1], keepdims=True)
         return tf.nn.batch_normalization(large, mean, variance, beta, gamma, 1e-3)
 
+    # Attention is left out: with 8192 places TensorFlow makes several tensors of 1 GiB for its probabilities.
     cases = {
         "add": lambda: tf.add(small, small),
         "matmul_8": lambda: tf.matmul(eight, eight),

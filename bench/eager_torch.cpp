@@ -37,6 +37,27 @@ struct Conv {
   }
 };
 
+// The kernel under scaled_dot_product_attention, and its gradient.
+struct Attention {
+  torch::Tensor q, k, v, dy, out, lse;
+  bool is_causal;
+  explicit Attention(bool causal) : is_causal(causal) {
+    // [batch, time, heads, dim] in memory, as everywhere; PyTorch takes it as [batch, heads, ...].
+    const auto make = [] { return numbers({1, 8192, 4, 64}).transpose(1, 2); };
+    q = make(), k = make(), v = make(), dy = make();
+  }
+  torch::Tensor forward() const {
+    return at::scaled_dot_product_attention(q, k, v, {}, 0.0, is_causal);
+  }
+  torch::Tensor backward() {
+    if (!out.defined()) {
+      std::tie(out, lse) = at::_scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, is_causal);
+    }
+    return std::get<1>(at::_scaled_dot_product_flash_attention_for_cpu_backward(
+        dy, q, k, v, out, lse, 0.0, is_causal));
+  }
+};
+
 Case make_case(const std::string& name) {
   if (name.find(':') != std::string::npos) return make_model_case(name);
   if (name == "add") {
@@ -70,6 +91,11 @@ Case make_case(const std::string& name) {
     if (name.ends_with("_input")) return [c] { return c->backward(true); };
     if (name.ends_with("_filter")) return [c] { return c->backward(false); };
     return [c] { return c->forward(); };
+  }
+  if (name.rfind("attention", 0) == 0) {
+    auto a = std::make_shared<Attention>(name.find("causal") != std::string::npos);
+    if (name.ends_with("_grad")) return [a] { return a->backward(); };
+    return [a] { return a->forward(); };
   }
   if (name == "softmax") {
     auto x = numbers({16384, 1024});

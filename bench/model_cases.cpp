@@ -1,7 +1,9 @@
 // Ops at the sizes of models, forward and backward: ResNet-50 and MobileNetV2 with 16 images, an
 // encoder of transformers with 32 sequences of 128. A case is named "op:size,size,..." so that the
 // peer can make it from its name.
+#include <algorithm>
 #include <memory>
+#include <string_view>
 
 #include "case_name.h"
 #include "eager_cases.h"
@@ -112,6 +114,53 @@ Op make_op(const std::string& name, const Sizes& s) {
   if (name == "product_tn") return product(s, {.transpose_a = true});
   if (name == "product64") return product(s, {}, float64);
   return heads_first(s);
+}
+
+// What each name takes; as make_op.
+struct Form {
+  const char *name, *sizes;
+};
+constexpr const char* kRowsForm = "rows, columns";
+constexpr const char* kProductForm = "batch, rows, depth, columns";
+constexpr Form kForms[] = {{"conv", "images, size, channels in, channels out, kernel, stride"},
+                           {"depthwise", "images, size, channels, stride"},
+                           {"batch_norm", "images, size, channels"},
+                           {"max_pool", "images, size, channels"},
+                           {"global_mean", "images, size, channels"},
+                           {"relu", kRowsForm},
+                           {"relu6", kRowsForm},
+                           {"gelu", kRowsForm},
+                           {"softmax", kRowsForm},
+                           {"add", kRowsForm},
+                           {"sum_rows", kRowsForm},
+                           {"layer_norm", kRowsForm},
+                           {"bias_add", kRowsForm},
+                           {"cross_entropy", kRowsForm},
+                           {"product", kProductForm},
+                           {"product_nt", kProductForm},
+                           {"product_tn", kProductForm},
+                           {"product64", kProductForm},
+                           {"heads_first", "batch, places, heads, dim"}};
+
+// throws: InvalidArgumentError for a name that make_op cannot make a case of.
+void check_name(const std::string& name) {
+  std::string known;
+  const std::string op = name.find(':') == std::string::npos ? name : CaseName(name).op;
+  for (const Form& form : kForms) {
+    known += known.empty() ? form.name : std::string(", ") + form.name;
+    if (op != form.name) continue;
+    const std::string_view sizes = form.sizes;
+    const auto wanted = static_cast<std::size_t>(std::count(sizes.begin(), sizes.end(), ',')) + 1;
+    const Sizes given = name.find(':') == std::string::npos ? Sizes{} : CaseName(name).sizes;
+    const bool is_positive = std::all_of(given.begin(), given.end(), [](auto n) { return n > 0; });
+    if (given.size() != wanted || !is_positive) {
+      throw InvalidArgumentError("'" + name + "': " + op + " takes " + std::to_string(wanted) +
+                                 " positive sizes (" + form.sizes + "), got " +
+                                 std::to_string(given.size()));
+    }
+    return;
+  }
+  throw InvalidArgumentError("no case is called '" + op + "'; there are: " + known);
 }
 
 std::function<Tensor()> make_run(const std::string& name) {
@@ -243,6 +292,7 @@ std::vector<EagerCase> model_cases() {
 }
 
 EagerCase model_case(const std::string& name) {
+  check_name(name);
   auto run = std::make_shared<std::function<Tensor()>>();
   return {.name = name, .what = name, .has_bar = false, .run = [run, name] {
             if (!*run) *run = make_run(name);

@@ -21,47 +21,12 @@ struct Family {
   std::vector<OpId> ops;
 };
 
-// In the order of ops.def.
 std::vector<Family> families() {
   std::vector<Family> made;
 #define FAMILY(family) made.push_back({#family, {}});
 #define OP(Name, ...) made.back().ops.push_back(OpId::Name);
-  FAMILY(create)
-#include "ops/create.def"
-  FAMILY(elementwise)
-#include "ops/elementwise.def"
-  FAMILY(activation)
-#include "ops/activation.def"
-  FAMILY(reduce)
-#include "ops/reduce.def"
-  FAMILY(shape)
-#include "ops/shape.def"
-  FAMILY(matmul)
-#include "ops/matmul.def"
-  FAMILY(linalg)
-#include "ops/linalg.def"
-  FAMILY(conv)
-#include "ops/conv.def"
-  FAMILY(pool)
-#include "ops/pool.def"
-  FAMILY(norm)
-#include "ops/norm.def"
-  FAMILY(softmax)
-#include "ops/softmax.def"
-  FAMILY(gather)
-#include "ops/gather.def"
-  FAMILY(segment)
-#include "ops/segment.def"
-  FAMILY(search)
-#include "ops/search.def"
-  FAMILY(resize)
-#include "ops/resize.def"
-  FAMILY(random)
-#include "ops/random.def"
-  FAMILY(debugging)
-#include "ops/debugging.def"
+#include "ops/ops.def"
 #undef OP
-#undef FAMILY
   return made;
 }
 

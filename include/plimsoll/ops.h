@@ -1,6 +1,7 @@
 // Functions over tensors, with TensorFlow's names, by family.
 #pragma once
 
+#include "plimsoll/ops/attention.h"
 #include "plimsoll/ops/conv.h"
 #include "plimsoll/ops/create.h"
 #include "plimsoll/ops/debugging.h"

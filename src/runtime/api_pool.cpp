@@ -60,6 +60,26 @@ Tensor pool3d(OpId op, const Tensor& input, const WindowSizes& ksize, const Wind
   return reshape(made, out.shape(is_last ? DataFormat::kNhwc : DataFormat::kNchw).dims());
 }
 
+Tensor pool_by_rank(OpId op, const Tensor& input, const WindowSizes& ksize,
+                    const WindowSizes& strides, const PaddingArg& padding,
+                    std::string_view data_format) {
+  PLIMSOLL_CHECK(input.is_valid() && input.rank() >= 3 && input.rank() <= 5, InvalidArgumentError,
+                 "`input` must have 3, 4 or 5 dimensions: batch, channels and 1 to 3 of space. "
+                 "Received: {}",
+                 input.is_valid() ? input.shape().to_string() : "an empty Tensor");
+  const auto or_last = [&](std::string_view last) {
+    return data_format.empty() ? last : data_format;
+  };
+  switch (input.rank()) {
+    case 3:
+      return pool1d(op, input, ksize, strides, padding, or_last("NWC"));
+    case 4:
+      return pool2d(op, input, ksize, strides, padding, or_last("NHWC"));
+    default:
+      return pool3d(op, input, ksize, strides, padding, or_last("NDHWC"));
+  }
+}
+
 }  // namespace
 
 Tensor max_pool1d(const Tensor& input, const WindowSizes& ksize, const WindowSizes& strides,
@@ -76,7 +96,7 @@ Tensor max_pool3d(const Tensor& input, const WindowSizes& ksize, const WindowSiz
 }
 Tensor max_pool(const Tensor& input, const WindowSizes& ksize, const WindowSizes& strides,
                 const PaddingArg& padding, std::string_view data_format) {
-  return max_pool2d(input, ksize, strides, padding, data_format);
+  return pool_by_rank(OpId::MaxPool2D, input, ksize, strides, padding, data_format);
 }
 
 Tensor avg_pool1d(const Tensor& input, const WindowSizes& ksize, const WindowSizes& strides,
@@ -93,7 +113,7 @@ Tensor avg_pool3d(const Tensor& input, const WindowSizes& ksize, const WindowSiz
 }
 Tensor avg_pool(const Tensor& input, const WindowSizes& ksize, const WindowSizes& strides,
                 const PaddingArg& padding, std::string_view data_format) {
-  return avg_pool2d(input, ksize, strides, padding, data_format);
+  return pool_by_rank(OpId::AvgPool2D, input, ksize, strides, padding, data_format);
 }
 
 }  // namespace plimsoll::nn

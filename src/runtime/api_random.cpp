@@ -4,6 +4,7 @@
 #include "plimsoll/ops.h"
 #include "runtime/dispatch.h"
 #include "runtime/random_seeds.h"
+#include "runtime/random_state.h"
 #include "runtime/trace.h"
 
 namespace plimsoll {
@@ -12,16 +13,19 @@ namespace {
 // Counters that TensorFlow sets aside for each element of a result.
 constexpr std::uint64_t kCountersPerElement = 256;
 
-// Where a call begins; in a function, where its first run does.
-Tensor state_tensor(OpId op, DType dtype, random::OpSeed seed, std::uint64_t num_counters) {
+}  // namespace
+
+Tensor random_state(OpId op, DType dtype, random::OpSeed seed, std::uint64_t num_counters) {
   const RandomState s = next_random_state(op, dtype, seed, num_counters);
   if (current_trace) return current_trace->random_state(s.key, s.high, num_counters);
   return constant<std::int64_t>({s.key, s.low, s.high});
 }
-Tensor state_tensor(OpId op, DType dtype, std::int64_t num_elements, random::OpSeed seed) {
-  return state_tensor(op, dtype, seed,
+Tensor random_state(OpId op, DType dtype, std::int64_t num_elements, random::OpSeed seed) {
+  return random_state(op, dtype, seed,
                       static_cast<std::uint64_t>(num_elements) * kCountersPerElement);
 }
+
+namespace {
 
 std::int64_t to_limit(double value, DType dtype) {
   const double largest = dtype == int32 ? 0x1p31 : 0x1p63;
@@ -70,15 +74,15 @@ Tensor uniform(const Shape& shape, double minval, std::optional<double> maxval, 
                OpSeed seed) {
   check_uniform(maxval, dtype);
   const OpId op = is_integer(dtype) ? OpId::RandomUniformInt : OpId::RandomUniform;
-  return uniform_from(state_tensor(op, dtype, shape.num_elements(), seed), shape, minval, maxval,
+  return uniform_from(random_state(op, dtype, shape.num_elements(), seed), shape, minval, maxval,
                       dtype);
 }
 Tensor normal(const Shape& shape, double mean, double stddev, DType dtype, OpSeed seed) {
-  const Tensor state = state_tensor(OpId::RandomNormal, dtype, shape.num_elements(), seed);
+  const Tensor state = random_state(OpId::RandomNormal, dtype, shape.num_elements(), seed);
   return call(OpId::RandomNormal, {state}, {dtype, AttrValue(shape), mean, stddev});
 }
 Tensor truncated_normal(const Shape& shape, double mean, double stddev, DType dtype, OpSeed seed) {
-  const Tensor state = state_tensor(OpId::TruncatedNormal, dtype, shape.num_elements(), seed);
+  const Tensor state = random_state(OpId::TruncatedNormal, dtype, shape.num_elements(), seed);
   return call(OpId::TruncatedNormal, {state}, {dtype, AttrValue(shape), mean, stddev});
 }
 Tensor shuffle(const Tensor& value, OpSeed seed) {
@@ -86,15 +90,18 @@ Tensor shuffle(const Tensor& value, OpSeed seed) {
   const std::int64_t n = value.rank() == 0 ? 1 : value.shape().dim(0);
   const auto num_counters = static_cast<std::uint64_t>(n + 2) / 4;
   return call(OpId::RandomShuffle,
-              {value, state_tensor(OpId::RandomShuffle, value.dtype(), seed, num_counters)});
+              {value, random_state(OpId::RandomShuffle, value.dtype(), seed, num_counters)});
 }
 
 Seed::Seed(std::int64_t a, std::int64_t b) : tensor_(constant<std::int64_t>({a, b})) {}
 
-Tensor stateless_uniform(const Shape& shape, const Seed& seed, double minval,
+Tensor stateless_uniform(const Shape& shape, const Seed& seed, std::optional<double> minval,
                          std::optional<double> maxval, DType dtype) {
+  if (is_integer(dtype) && !minval && !maxval) {
+    return call(OpId::RandomBits, {seed.tensor()}, {dtype, AttrValue(shape)});
+  }
   check_uniform(maxval, dtype);
-  return uniform_from(seed.tensor(), shape, minval, maxval, dtype);
+  return uniform_from(seed.tensor(), shape, minval.value_or(0), maxval, dtype);
 }
 Tensor stateless_normal(const Shape& shape, const Seed& seed, double mean, double stddev,
                         DType dtype) {
@@ -111,7 +118,7 @@ namespace nn {
 
 Tensor dropout(const Tensor& x, double rate, random::OpSeed seed) {
   check_dropout(x, rate);
-  const Tensor state = state_tensor(OpId::RandomUniform, x.dtype(), x.num_elements(), seed);
+  const Tensor state = random_state(OpId::RandomUniform, x.dtype(), x.num_elements(), seed);
   return rate == 0 ? x : call(OpId::Dropout, {x, state}, {rate});
 }
 Tensor dropout(const Tensor& x, double rate, const Shape& noise_shape, random::OpSeed seed) {

@@ -278,12 +278,14 @@ const std::vector<OpCase>& all_cases() {
                                norm_cases(),
                                rnn_cases(),
                                softmax_cases(),
+                               attention_cases(),
                                gather_cases(),
                                scatter_cases(),
                                segment_cases(),
                                search_cases(),
                                resize_cases(),
                                random_cases(),
+                               random_distribution_cases(),
                                debugging_cases()}) {
       all.insert(all.end(), family.begin(), family.end());
     }

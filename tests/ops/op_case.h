@@ -72,12 +72,14 @@ std::vector<OpCase> pool_cases();
 std::vector<OpCase> norm_cases();
 std::vector<OpCase> rnn_cases();
 std::vector<OpCase> softmax_cases();
+std::vector<OpCase> attention_cases();
 std::vector<OpCase> gather_cases();
 std::vector<OpCase> scatter_cases();
 std::vector<OpCase> segment_cases();
 std::vector<OpCase> search_cases();
 std::vector<OpCase> resize_cases();
 std::vector<OpCase> random_cases();
+std::vector<OpCase> random_distribution_cases();
 std::vector<OpCase> debugging_cases();
 const std::vector<OpCase>& all_cases();
 

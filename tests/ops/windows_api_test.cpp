@@ -45,6 +45,21 @@ TEST(Conv1dTest, Gradients) {
       {numbers({2, 7, 2}), numbers({3, 3, 2}, 2)});
 }
 
+TEST(PoolTest, RankChoosesTheDimensions) {
+  const Tensor x = constant({1.0F, 5.0F, 2.0F, 4.0F}, {1, 4, 1});
+  EXPECT_EQ(nn::max_pool(x, 2, 2, "VALID").to_vector<float>(), (Values{5, 4}));
+  EXPECT_EQ(nn::avg_pool(x, 2, 2, "VALID").to_vector<float>(), (Values{3, 3}));
+  EXPECT_EQ(nn::max_pool(reshape(x, {1, 2, 2, 1}), 2, 2, "VALID").to_vector<float>(), (Values{5}));
+  EXPECT_EQ(nn::avg_pool(reshape(x, {1, 2, 2, 1, 1}), 2, 1, "SAME").to_vector<float>(),
+            (Values{3, 4.5, 3, 4}));
+  EXPECT_EQ(nn::max_pool(reshape(x, {1, 1, 4}), 2, 2, "VALID", "NCW").shape(), (Shape{1, 1, 2}));
+  EXPECT_EQ(error_of([&] {
+              nn::max_pool(reshape(x, {4, 1}), 2, 2, "VALID");
+            }),
+            "`input` must have 3, 4 or 5 dimensions: batch, channels and 1 to 3 of space. "
+            "Received: [4,1]");
+}
+
 TEST(Conv3dTest, TransposeIsTheGradient) {
   const HostTensor x = numbers({1, 4, 3, 5, 2}), k = numbers({2, 3, 2, 2, 3}, 2);
   const HostTensor dy = numbers({1, 2, 2, 3, 3}, 3);

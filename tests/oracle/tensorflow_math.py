@@ -66,7 +66,7 @@ def _normal(op):
     return make
 
 
-def _dropout(a, x, state):
+def dropout(a, x, state):
     noise = _draw(tf.raw_ops.StatelessRandomUniformV2, state, x.shape, dtype=x.dtype)
     return tf.where(noise >= _number(a["rate"], x), x * _number(1 / (1 - a["rate"]), x), _number(0, x))
 
@@ -178,5 +178,11 @@ OPS = {
     "RandomNormal": _normal(tf.raw_ops.StatelessRandomNormalV2),
     "TruncatedNormal": _normal(tf.raw_ops.StatelessTruncatedNormalV2),
     "RandomShuffle": _shuffle,
-    "Dropout": _dropout,
+    "Dropout": dropout,
+    "RandomBits": lambda a, state: _draw(tf.raw_ops.StatelessRandomUniformFullIntV2, state, a["shape"], dtype=a["dtype"]),
+    "RandomCategorical": lambda a, x, state: tf.random.stateless_categorical(x, a["num_samples"], state, a["dtype"]),
+    "RandomGamma": lambda a, alpha, state: _draw(tf.raw_ops.StatelessRandomGammaV3, state, a["shape"], alpha=alpha),
+    "RandomGammaGrad": lambda a, alpha, x: tf.raw_ops.RandomGammaGrad(alpha=alpha, sample=x),
+    "RandomPoisson": lambda a, rate, state: tf.random.stateless_poisson(a["shape"], state, rate, a["dtype"]),
+    "RandomBinomial": lambda a, n, p, state: tf.random.stateless_binomial(a["shape"], state, n, p, a["dtype"]),
 }

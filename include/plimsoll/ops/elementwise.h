@@ -145,6 +145,9 @@ inline Tensor swish(const Tensor& features, double beta = 1.0) {
 }
 Tensor hard_sigmoid(const Tensor& features);
 Tensor hard_silu(const Tensor& features);
+inline Tensor hard_swish(const Tensor& features) {
+  return hard_silu(features);
+}
 Tensor mish(const Tensor& features);
 // relu of the features and of their negatives, side by side.
 Tensor crelu(const Tensor& features, std::int64_t axis = -1);

@@ -4,7 +4,8 @@
 // other stateless ones to rounding (a few units in the last place of their
 // logarithms and sines). After set_seed, the stateful ones likewise, in the
 // order of calls in which eager TensorFlow makes them, with and without a seed
-// of their own.
+// of their own. Of categorical that holds for results that TensorFlow makes in
+// one piece: where it shares rows among threads, its numbers depend on how.
 #pragma once
 
 #include <optional>
@@ -31,6 +32,19 @@ Tensor truncated_normal(const Shape& shape, double mean = 0, double stddev = 1,
                         DType dtype = float32, OpSeed seed = {});
 // Along the first axis.
 Tensor shuffle(const Tensor& value, OpSeed seed = {});
+// Classes, `num_samples` for each row of logits [batch, classes]: [batch, num_samples].
+// memory: the result, and in scratch the sums of one row per thread.
+Tensor categorical(const Tensor& logits, std::int64_t num_samples, DType dtype = int64,
+                   OpSeed seed = {});
+// `shape` numbers for each element of alpha / beta (broadcast; beta is 1 without): the result has
+// shape `shape` + theirs. Differentiable by alpha and beta.
+// throws: UnimplementedError for gradients of the gradient by alpha.
+Tensor gamma(const Shape& shape, const Tensor& alpha, const Tensor& beta = {},
+             DType dtype = float32, OpSeed seed = {});
+// `shape` numbers for each element of lam; floating, int32 or int64.
+Tensor poisson(const Shape& shape, const Tensor& lam, DType dtype = float32, OpSeed seed = {});
+// 1 with probability p, else 0: keras.backend.random_bernoulli.
+Tensor bernoulli(const Shape& shape, double p = 0.5, DType dtype = float32, OpSeed seed = {});
 
 // Two numbers that say which sequence: {1, 2}, or a tensor of two int32 or
 // int64.
@@ -43,12 +57,27 @@ class Seed {
  private:
   Tensor tensor_;
 };
-Tensor stateless_uniform(const Shape& shape, const Seed& seed, double minval = 0,
+// Without minval (std::nullopt) and maxval: any integer of the type, int32 or int64.
+Tensor stateless_uniform(const Shape& shape, const Seed& seed, std::optional<double> minval = 0,
                          std::optional<double> maxval = {}, DType dtype = float32);
 Tensor stateless_normal(const Shape& shape, const Seed& seed, double mean = 0, double stddev = 1,
                         DType dtype = float32);
 Tensor stateless_truncated_normal(const Shape& shape, const Seed& seed, double mean = 0,
                                   double stddev = 1, DType dtype = float32);
+Tensor stateless_categorical(const Tensor& logits, std::int64_t num_samples, const Seed& seed,
+                             DType dtype = int64);
+// `shape` is that of the result, and ends with that of the parameters (broadcast).
+Tensor stateless_gamma(const Shape& shape, const Seed& seed, const Tensor& alpha,
+                       const Tensor& beta = {}, DType dtype = float32);
+Tensor stateless_poisson(const Shape& shape, const Seed& seed, const Tensor& lam,
+                         DType dtype = int32);
+// How many of `counts` trials succeed, each with probability `probs`.
+Tensor stateless_binomial(const Shape& shape, const Seed& seed, const Tensor& counts,
+                          const Tensor& probs, DType output_dtype = int32);
+
+namespace experimental {
+Tensor stateless_shuffle(const Tensor& value, const Seed& seed);  // along the first axis
+}  // namespace experimental
 
 }  // namespace random
 

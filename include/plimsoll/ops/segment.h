@@ -19,7 +19,7 @@ Tensor segment_prod(const Tensor& data, const Tensor& segment_ids);
 // Ids in any order; their shape is the first dimensions of data's. A negative id counts nowhere,
 // one from num_segments on is an InvalidArgumentError. A segment without rows gives 0, of products
 // 1, of max (min) the smallest (largest) number of the type. 16-bit sums are kept in float on the
-// way.
+// way, those of 8- and 16-bit integers in 64 bits; they stop at the limits of their type.
 Tensor unsorted_segment_sum(const Tensor& data, const Tensor& segment_ids,
                             std::int64_t num_segments);
 Tensor unsorted_segment_mean(const Tensor& data, const Tensor& segment_ids,

@@ -21,11 +21,13 @@ std::span<const KernelDef> pool_kernels();
 std::span<const KernelDef> norm_kernels();
 std::span<const KernelDef> rnn_kernels();
 std::span<const KernelDef> softmax_kernels();
+std::span<const KernelDef> attention_kernels();
 std::span<const KernelDef> gather_kernels();
 std::span<const KernelDef> segment_kernels();
 std::span<const KernelDef> search_kernels();
 std::span<const KernelDef> resize_kernels();
 std::span<const KernelDef> random_kernels();
+std::span<const KernelDef> random_distribution_kernels();
 std::span<const KernelDef> debugging_kernels();
 
 }  // namespace plimsoll::cpu

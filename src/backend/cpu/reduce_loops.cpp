@@ -37,7 +37,7 @@ struct SumOf {
   }
   template <class T>
   static T last(Acc<T> a, std::int64_t) noexcept {
-    return static_cast<T>(static_cast<compute_t<T>>(a));
+    return sum_as<T>(a);
   }
 };
 struct MeanOf : SumOf {
@@ -58,6 +58,10 @@ struct ProdOf : SumOf {
   template <class A>
   static A add(A a, A x) noexcept {
     return a * x;
+  }
+  template <class T>
+  static T last(Acc<T> a, std::int64_t) noexcept {
+    return static_cast<T>(static_cast<compute_t<T>>(a));
   }
 };
 

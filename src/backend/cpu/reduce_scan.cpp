@@ -137,7 +137,9 @@ void scan_typed(const RunArgs& args) noexcept {
       for (std::int64_t c = 0; c < width; ++c) {
         const A x = static_cast<A>(static_cast<compute_t<T>>(in[at + c]));
         const A next = kProduct ? acc[c] * x : acc[c] + x;
-        out[at + c] = static_cast<T>(static_cast<compute_t<T>>(exclusive ? acc[c] : next));
+        const A result = exclusive ? acc[c] : next;
+        out[at + c] =
+            kProduct ? static_cast<T>(static_cast<compute_t<T>>(result)) : sum_as<T>(result);
         acc[c] = next;
       }
     }

@@ -75,8 +75,23 @@ KernelStatePtr prepare_prod(const KernelCall& call, ScratchBook& book) {
   book_wide(call.out[0], book);
   return nullptr;
 }
+// Sums of 8- and 16-bit integers are kept in 64 bits, in scratch.
+template <class T>
+using sum_t = std::conditional_t<kIsSmallInt<T>, std::int64_t, wide_t<T>>;
+template <class T>
+sum_t<T>* sums_of(const RunArgs& args) noexcept {
+  if constexpr (kIsSmallInt<T>) {
+    return args.scratch[0].as<std::int64_t>();
+  } else {
+    return wide_result<T>(args);
+  }
+}
 KernelStatePtr prepare_sum(const KernelCall& call, ScratchBook& book) {
-  book_wide(call.out[0], book);
+  if (is_integer(call.out[0].dtype) && dtype_size(call.out[0].dtype) < 4) {
+    book.book(static_cast<std::uint64_t>(call.out[0].shape.num_elements()) * sizeof(std::int64_t));
+  } else {
+    book_wide(call.out[0], book);
+  }
   if (scale_of(call) != SegmentScale::kNone)
     book.book(static_cast<std::uint64_t>(SegmentView(call).num_segments) * sizeof(std::int64_t));
   return nullptr;
@@ -98,23 +113,30 @@ Status run_sum(const RunArgs& args) noexcept {
   const SegmentScale scale = scale_of(args.call);
   return with_segments(args, v, [&](const auto* ids, auto tag) {
     using T = typename decltype(tag)::type;
-    using A = wide_t<T>;
-    A* sums = wide_result<T>(args);
+    using A = sum_t<T>;
+    A* sums = sums_of<T>(args);
+    T* out = args.out[0].template as<T>();
     const auto zero = [](std::int64_t) { return A(0); };
     const auto id_of = [&](std::int64_t r) { return static_cast<std::int64_t>(ids[r]); };
-    if (scale == SegmentScale::kNone)
-      return scatter_rows(rows_of<T>(args, v), sums, args, zero, Plus(), id_of);
+    const auto scatter = [&](auto&& finish) {
+      scatter_rows(rows_of<T>(args, v), sums, args.call.out[0].shape.num_elements(), zero, Plus(),
+                   id_of, [&](std::int64_t begin, std::int64_t end) {
+                     for (std::int64_t i = begin; i < end; ++i) out[i] = finish(i);
+                   });
+    };
+    if (scale == SegmentScale::kNone) {
+      if constexpr (std::is_same_v<T, A>)  // they stand in the result already
+        return scatter_rows(rows_of<T>(args, v), sums, args, zero, Plus(), id_of);
+      return scatter([&](std::int64_t i) { return sum_as<T>(sums[i]); });
+    }
     auto* counts = args.scratch[1].template as<std::int64_t>();
     std::fill_n(counts, v.num_segments, 0);
     for (std::int64_t r = 0; r < v.num_ids; ++r) {
       if (ids[r] >= 0) ++counts[ids[r]];
     }
-    T* out = args.out[0].template as<T>();
-    scatter_rows(rows_of<T>(args, v), sums, args.call.out[0].shape.num_elements(), zero, Plus(),
-                 id_of, [&](std::int64_t begin, std::int64_t end) {
-                   for (std::int64_t i = begin; i < end; ++i)
-                     out[i] = static_cast<T>(scaled(sums[i], counts[i / v.slice], scale));
-                 });
+    scatter([&](std::int64_t i) {
+      return static_cast<T>(scaled(sums[i], counts[i / v.slice], scale));
+    });
   });
 }
 

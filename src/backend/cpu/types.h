@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "plimsoll/dtype.h"
 
@@ -22,6 +24,22 @@ struct Compute<BFloat16> {
 };
 template <class T>
 using compute_t = typename Compute<T>::type;
+
+// A sum that was kept wide, as T: 8- and 16-bit integers stop at their limits, larger ones wrap
+// around.
+template <class T>
+inline constexpr bool kIsSmallInt = std::is_integral_v<T> && sizeof(T) < 4;
+template <class T, class A>
+T sum_as(A sum) noexcept {
+  if constexpr (kIsSmallInt<T>) {
+    using Limits = std::numeric_limits<T>;
+    const auto value = static_cast<std::int64_t>(sum);
+    return static_cast<T>(value < Limits::min() ? Limits::min()
+                                                : (value > Limits::max() ? Limits::max() : value));
+  } else {
+    return static_cast<T>(static_cast<compute_t<T>>(sum));
+  }
+}
 
 template <class T>
 struct TypeTag {
