@@ -232,6 +232,10 @@ void ProgramCache::save(const fs::path& file, cl_program program) noexcept {
     std::error_code error;
     fs::rename(beside, file, error);
     if (error) fs::remove(beside, error);
+    const std::uint64_t saved = saved_bytes_.fetch_add(bytes.size()) + bytes.size();
+    if (saved < file_limit_ / 8) return;
+    saved_bytes_ = 0;
+    prune_files(folder_, file_limit_);
   } catch (const std::exception&) {  // then it is compiled again
   }
 }

@@ -1,9 +1,11 @@
 // Compiled programs by their text: in memory, and in files for the next process.
 //
-// Files are in <cache_dir>/opencl, named by a hash of the text, the device and its driver; when
-// they are more than the setting program_cache_limit, those that were not used for longest go.
+// Files are in <cache_dir>/opencl, named by a hash of the text, the device and its driver. When
+// they are more than the setting program_cache_limit, those that were not used for longest go: at
+// the start, and again whenever an eighth of the limit was written.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <list>
 #include <memory>
@@ -64,9 +66,10 @@ class ProgramCache {
 
   cl_context context_ = nullptr;
   cl_device_id device_ = nullptr;
-  std::string device_key_;        // device and driver
-  std::filesystem::path folder_;  // "": no files
-  std::uint64_t file_limit_ = 0;  // bytes
+  std::string device_key_;                     // device and driver
+  std::filesystem::path folder_;               // "": no files
+  std::uint64_t file_limit_ = 0;               // bytes
+  std::atomic<std::uint64_t> saved_bytes_{0};  // since the files were last looked at
   std::optional<memory::Budget> budget_;
   std::mutex mutex_;
   std::list<Item> items_;  // most recently used first
