@@ -17,10 +17,15 @@ namespace {
 // Rows of a tile in registers, by the number of its vectors.
 #if HWY_TARGET <= HWY_AVX3
 constexpr int kTileRows[] = {0, 12, 12, 6, 6};  // of 32 registers
-#else
+#elif HWY_TARGET != HWY_SCALAR
 constexpr int kTileRows[] = {0, 6, 6, 3, 3};  // of 16
+#else
+constexpr int kTileRows[] = {0, 3, 3, 3, 3};
 #endif
 constexpr int kTileVecs = 3;  // of queries
+// Whole tiles cover the queries of a tile of scores.
+static_assert(kTileVecs * HWY_LANES(float) % kTileRows[1] == 0);
+static_assert(kTileVecs * HWY_LANES(double) % kTileRows[1] == 0);
 
 template <class C>
 constexpr std::int64_t kVec = HWY_LANES(C);
