@@ -220,7 +220,7 @@ std::vector<OpCase> attention_cases() {
       {"no_keys", 2, 3, 0, 2, 2, 4, 3},
       {"no_batch", 0, 3, 3, 2, 2, 4, 3},
       {"tiles", 1, 53, 101, 2, 2, 20, 37, false, {}, {}, 0, 0.25, true},
-      {"blocks", 1, 210, 200, 1, 1, 8, 16, true, {}, {}, 0, 0.25, true},
+      {"blocks", 1, 630, 200, 1, 1, 8, 16, true, {}, {}, 0, 0.25, true},
       {"blocks_of_groups",
        2,
        70,

@@ -67,6 +67,19 @@ TEST(AttentionErrorsTest, ShapesAndTypesThatDoNotFit) {
             "`dropout_rate` must be in the range [0, 1). Received: 1");
 }
 
+TEST(AttentionErrorsTest, NoGradientsOfGradients) {
+  const Tensor q = some({1, 4, 2, 8}, 1);
+  GradientTape outer;
+  outer.watch(q);
+  Tensor slope;
+  {
+    GradientTape tape;
+    tape.watch(q);
+    slope = tape.gradient(scaled_dot_product_attention(q, q, q), q);
+  }
+  EXPECT_THROW(outer.gradient(slope, q), UnimplementedError);
+}
+
 TEST(AttentionTest, EqualsItsDefinitionWithEveryOption) {
   const Tensor q = some({2, 70, 4, 24}, 1), k = some({2, 110, 4, 24}, 2);
   const Tensor v = some({2, 110, 4, 40}, 3), bias = some({4, 70, 110}, 4);

@@ -99,6 +99,19 @@ TEST(RandomDistributionTest, GammaIsDifferentiable) {
   EXPECT_NEAR(slopes[1].to_vector<float>()[0], -(0.5 + 3) / 4, 0.03);
 }
 
+TEST(RandomDistributionTest, NoGradientsOfTheGradientOfGamma) {
+  const Tensor alpha = constant(2.0F);
+  GradientTape outer;
+  outer.watch(alpha);
+  Tensor slope;
+  {
+    GradientTape tape;
+    tape.watch(alpha);
+    slope = tape.gradient(random::stateless_gamma({}, {1, 2}, alpha), alpha);
+  }
+  EXPECT_THROW(outer.gradient(slope, alpha), UnimplementedError);
+}
+
 TEST(RandomDistributionTest, ZeroProbabilityIsNeverDrawn) {
   const Tensor rows = constant({-INFINITY, 0.0F, -INFINITY, 1.0F}, {1, 4});
   for (const std::int64_t k : ints(random::stateless_categorical(rows, 1000, {5, 6})))

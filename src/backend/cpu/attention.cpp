@@ -11,6 +11,8 @@
 namespace plimsoll::cpu {
 namespace {
 
+constexpr std::int64_t kTilesOfBlock =
+    AttentionBlocks<float>::kQueries / AttentionBlocks<float>::kTile;
 constexpr std::uint64_t kMaxSumBytes = 32 << 20;  // of sums beyond one per head of keys
 
 template <class F>
@@ -95,7 +97,7 @@ std::shared_ptr<AttentionState> make_state(const AttentionCall& c, DType dtype,
   const std::int64_t tile = with_compute(
       dtype, [](auto tag) { return AttentionBlocks<typename decltype(tag)::type>::kTile; });
   // Smaller blocks where whole ones would leave threads without work.
-  std::int64_t tiles = 4;
+  std::int64_t tiles = kTilesOfBlock;
   const auto blocks = [&] { return (c.tq + tiles * tile - 1) / (tiles * tile); };
   while (tiles > 1 && blocks() * c.heads * c.batch < threads) --tiles;
   state->block = tiles * tile;

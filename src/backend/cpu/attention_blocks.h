@@ -52,7 +52,7 @@ template <class C>
 struct AttentionBlocks {
   static constexpr std::int64_t kLanes = 64 / static_cast<std::int64_t>(sizeof(C));
   static constexpr std::int64_t kTile = 3 * kLanes;  // queries of a tile of scores
-  static constexpr std::int64_t kQueries = 4 * kTile;
+  static constexpr std::int64_t kQueries = 6 * kTile;
   static constexpr std::int64_t kKeys = 96;
   static constexpr std::int64_t kRows = 12;  // rows of every product are filled up to this
 

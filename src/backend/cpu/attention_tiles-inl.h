@@ -17,10 +17,15 @@ namespace {
 // Rows of a tile in registers, by the number of its vectors.
 #if HWY_TARGET <= HWY_AVX3
 constexpr int kTileRows[] = {0, 12, 12, 6, 6};  // of 32 registers
-#else
+#elif HWY_TARGET != HWY_SCALAR
 constexpr int kTileRows[] = {0, 6, 6, 3, 3};  // of 16
+#else
+constexpr int kTileRows[] = {0, 3, 3, 3, 3};
 #endif
 constexpr int kTileVecs = 3;  // of queries
+// Whole tiles cover the queries of a tile of scores.
+static_assert(kTileVecs * HWY_LANES(float) % kTileRows[1] == 0);
+static_assert(kTileVecs * HWY_LANES(double) % kTileRows[1] == 0);
 
 template <class C>
 constexpr std::int64_t kVec = HWY_LANES(C);
@@ -103,9 +108,13 @@ HWY_NOINLINE void multiply_column(const Product<C>& p, std::int64_t column) {
 template <bool kByColumns, Start kStart, class C>
 void multiply(const Product<C>& p) {
   std::int64_t vec = 0;
-  for (; vec + 4 <= p.vecs; vec += 2) multiply_column<2, kByColumns, kStart>(p, vec * kVec<C>);
+  for (; p.vecs - vec == 4 || p.vecs - vec > 5; vec += 4)
+    multiply_column<4, kByColumns, kStart>(p, vec * kVec<C>);
   const std::int64_t at = vec * kVec<C>;
   switch (p.vecs - vec) {
+    case 5:  // rather than 4 and 1
+      multiply_column<3, kByColumns, kStart>(p, at);
+      return multiply_column<2, kByColumns, kStart>(p, at + 3 * kVec<C>);
     case 3:
       return multiply_column<3, kByColumns, kStart>(p, at);
     case 2:
@@ -176,6 +185,28 @@ void write_row(const C* from, C factor, std::int64_t dim, T* to) {
     write_tile(tile, to + i, count);
   });
 }
+// Rows as columns: calls put(i, v) with element i of four rows, for i in [0, n); the rest of n / 4
+// is left to the caller, to whom it returns where it begins.
+#if HWY_TARGET != HWY_SCALAR
+template <class Put>
+HWY_INLINE std::int64_t for_columns(const float* rows, std::int64_t step, std::int64_t n,
+                                    Put&& put) {
+  const hn::Full128<float> d;
+  std::int64_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    const auto a = hn::LoadU(d, rows + i), b = hn::LoadU(d, rows + step + i);
+    const auto c = hn::LoadU(d, rows + 2 * step + i), e = hn::LoadU(d, rows + 3 * step + i);
+    const auto ab0 = hn::InterleaveLower(d, a, b), ab2 = hn::InterleaveUpper(d, a, b);
+    const auto ce0 = hn::InterleaveLower(d, c, e), ce2 = hn::InterleaveUpper(d, c, e);
+    put(i, hn::ConcatLowerLower(d, ce0, ab0));
+    put(i + 1, hn::ConcatUpperUpper(d, ce0, ab0));
+    put(i + 2, hn::ConcatLowerLower(d, ce2, ab2));
+    put(i + 3, hn::ConcatUpperUpper(d, ce2, ab2));
+  }
+  return i;
+}
+#endif
+
 // Rows as columns of tiles: [tile][dim][queries of a tile]; queries beyond n are zeros.
 template <class T, class C>
 void transpose_rows(const T* from, std::int64_t from_step, std::int64_t n, std::int64_t dim,
@@ -184,7 +215,25 @@ void transpose_rows(const T* from, std::int64_t from_step, std::int64_t n, std::
   for (std::int64_t q0 = 0; q0 < n; q0 += kWidth, to += dim * kWidth) {
     const std::int64_t count = std::min(kWidth, n - q0);
     if (count < kWidth) std::fill_n(to, dim * kWidth, C(0));
-    for (std::int64_t q = 0; q < count; ++q) {
+    std::int64_t q = 0;
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (std::is_same_v<T, float>) {
+      const hn::Full128<float> d;
+      const auto factors = hn::Set(d, factor);
+      for (; q + 4 <= count; q += 4) {
+        const T* rows = from + (q0 + q) * from_step;
+        C* column = to + q;
+        std::int64_t i = for_columns(rows, from_step, dim, [&](std::int64_t at, auto v) HWY_ATTR {
+          hn::StoreU(hn::Mul(v, factors), d, column + at * kWidth);
+        });
+        for (; i < dim; ++i) {
+          for (std::int64_t r = 0; r < 4; ++r)
+            column[i * kWidth + r] = rows[r * from_step + i] * factor;
+        }
+      }
+    }
+#endif
+    for (; q < count; ++q) {
       const T* row = from + (q0 + q) * from_step;
       for (std::int64_t i = 0; i < dim; ++i) to[i * kWidth + q] = static_cast<C>(row[i]) * factor;
     }
@@ -210,7 +259,26 @@ void add_bias(const AttentionCall::Scores& bias, const TileAt& t, C* scores, std
     }
     return;
   }
-  for (std::int64_t q = 0; q < t.queries; ++q) {
+  std::int64_t q = 0;
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (std::is_same_v<T, float>) {
+    const hn::Full128<float> d;
+    const auto factor = hn::Set(d, kLog2e<float>);
+    for (; by_k == 1 && q + 4 <= t.queries; q += 4) {
+      float* column = scores + q;
+      const float* rows = from + q * by_q;
+      std::int64_t k = for_columns(rows, by_q, t.keys, [&](std::int64_t at, auto v) HWY_ATTR {
+        float* to = column + at * step;
+        hn::StoreU(hn::MulAdd(v, factor, hn::LoadU(d, to)), d, to);
+      });
+      for (; k < t.keys; ++k) {
+        for (std::int64_t r = 0; r < 4; ++r)
+          column[k * step + r] += rows[r * by_q + k] * kLog2e<float>;
+      }
+    }
+  }
+#endif
+  for (; q < t.queries; ++q) {
     for (std::int64_t k = 0; k < t.keys; ++k)
       scores[k * step + q] += static_cast<C>(from[q * by_q + k * by_k]) * kLog2e<C>;
   }
