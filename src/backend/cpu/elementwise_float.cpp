@@ -4,10 +4,11 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/elementwise_float.cpp"
+#include "backend/cpu/hwy_targets.h"
+
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "backend/cpu/hwy_targets.h"
 #include "backend/cpu/row_tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -8,6 +8,8 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/gemm.cpp"
+#include "backend/cpu/hwy_targets.h"
+
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

@@ -10,9 +10,10 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/random_fill.cpp"
+#include "backend/cpu/hwy_targets.h"
+
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include "backend/cpu/hwy_targets.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace plimsoll::cpu::HWY_NAMESPACE {

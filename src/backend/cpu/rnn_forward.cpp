@@ -7,9 +7,10 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/rnn_forward.cpp"
+#include "backend/cpu/hwy_targets.h"
+
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include "backend/cpu/hwy_targets.h"
 
 #include "backend/cpu/rnn_gates-inl.h"
 #include "backend/cpu/rnn_product-inl.h"

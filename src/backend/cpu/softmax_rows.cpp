@@ -8,9 +8,10 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/softmax_rows.cpp"
+#include "backend/cpu/hwy_targets.h"
+
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include "backend/cpu/hwy_targets.h"
 
 #include "backend/cpu/row_tiles-inl.h"
 
