@@ -74,6 +74,17 @@ Op make_op(const std::string& name, const Sizes& s) {
   if (name == "product_nt") return product(s, false, true);
   if (name == "product_tn") return product(s, true, false);
   if (name == "product64") return product(s, false, false, at::kDouble);
+  if (name == "lstm") {
+    const auto kernel = [&](int64_t rows) {
+      return (numbers({rows, 4 * s[3]}) * 0.05).t().contiguous();
+    };
+    const Tensor state = at::zeros({1, s[0], s[3]}), no_bias = at::zeros({4 * s[3]});
+    return {{numbers({s[0], s[1], s[2]}), kernel(s[2]), kernel(s[3]), at::zeros({4 * s[3]})},
+            [state, no_bias](const auto& in) {
+              return std::get<0>(at::lstm(in[0], {state, state}, {in[1], in[2], in[3], no_bias},
+                                          true, 1, 0, true, false, true));
+            }};
+  }
   return {{numbers(s)}, [](const auto& in) { return in[0].permute({0, 2, 1, 3}).contiguous(); }};
 }
 

@@ -1,6 +1,6 @@
 // Ops at the sizes of models, forward and backward: ResNet-50 and MobileNetV2 with 16 images, an
-// encoder of transformers with 32 sequences of 128. A case is named "op:size,size,..." so that the
-// peer can make it from its name.
+// encoder of transformers with 32 sequences of 128, an LSTM over 64 sequences of 64. A case is
+// named "op:size,size,..." so that the peer can make it from its name.
 #include <algorithm>
 #include <memory>
 #include <string_view>
@@ -80,6 +80,12 @@ Op product(const Sizes& s, MatMulOptions options, DType dtype = float32) {
   return {{matrix(s[1], s[2], options.transpose_a), matrix(s[2], s[3], options.transpose_b)},
           [options, dtype](const auto& in) { return matmul(in[0], in[1], options); }};
 }
+// batch, time, features, units
+Op lstm(const Sizes& s) {
+  return {{numbers({s[0], s[1], s[2]}), numbers({s[2], 4 * s[3]}) * 0.05F,
+           numbers({s[3], 4 * s[3]}) * 0.05F, zeros({4 * s[3]})},
+          [](const auto& in) { return nn::lstm(in[0], in[1], in[2], in[3]).outputs; }};
+}
 Op heads_first(const Sizes& s) {
   return {{numbers({s[0], s[1], s[2], s[3]})}, [](const auto& in) {
             return transpose(in[0], {0, 2, 1, 3});
@@ -113,6 +119,7 @@ Op make_op(const std::string& name, const Sizes& s) {
   if (name == "product_nt") return product(s, {.transpose_b = true});
   if (name == "product_tn") return product(s, {.transpose_a = true});
   if (name == "product64") return product(s, {}, float64);
+  if (name == "lstm") return lstm(s);
   return heads_first(s);
 }
 
@@ -285,7 +292,9 @@ std::vector<EagerCase> model_cases() {
                          "product:1,16,2048,1000",
                          "product_nt:1,16,1000,2048",
                          "product_tn:1,2048,16,1000",
-                         "product64:1,1024,1024,1024"};
+                         "product64:1,1024,1024,1024",
+                         "lstm:64,64,128,256",
+                         "lstm_grad:64,64,128,256"};
   std::vector<EagerCase> cases;
   for (const char* name : names) cases.push_back(model_case(name));
   return cases;

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/rnn.h"
@@ -325,14 +325,15 @@ class Rows {
     for (std::int64_t r = 0; r < rows_; ++r) {
       T* y = static_cast<T*>(f_.y) + l_.y_row(first_ + r, step) * u;
       if (counts_[r]) {
-        std::copy_n(next_h_ + r * u, u, h_ + r * u);
-        write_row<T>(h_ + r * u, y, 0, u);
+        write_row<T>(next_h_ + r * u, y, 0, u);
+        if (f_.mask) std::copy_n(next_h_ + r * u, u, h_ + r * u);
       } else if (step > 0 && !l_.setup.zero_output_for_mask) {
         std::memcpy(y, static_cast<const T*>(f_.y) + l_.y_row(first_ + r, step - 1) * u, nbytes);
       } else {
         std::fill_n(y, u, T(0));
       }
     }
+    if (!f_.mask) std::swap(h_, next_h_);
   }
 
   const RnnForward& f_;
