@@ -73,7 +73,7 @@ struct Arg {
   Arg() noexcept = default;
   template <class T>
   Arg(const T& value) noexcept : data(&value), size(sizeof(T)) {}
-  Arg(const DeviceSpan& span) noexcept : span(&span) {}
+  Arg(const DeviceSpan& given) noexcept : span(&given) {}
   const void* data = nullptr;
   std::size_t size = 0;
   const DeviceSpan* span = nullptr;

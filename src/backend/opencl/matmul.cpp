@@ -1,5 +1,7 @@
 // Products of matrices: CLBlast for large ones, where it is installed; a kernel of our own for the
 // others.
+#include "backend/opencl/cl.h"  // before CLBlast, which would choose a version of OpenCL
+
 #include <clblast_c.h>
 #include <dlfcn.h>
 
