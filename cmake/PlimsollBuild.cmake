@@ -54,6 +54,8 @@ endfunction()
 set(PLIMSOLL_TEST_ENVIRONMENT "")
 if(PLIMSOLL_SANITIZE MATCHES "thread")
   set(PLIMSOLL_TEST_ENVIRONMENT OMP_NUM_THREADS=1)
+elseif(PLIMSOLL_SANITIZE MATCHES "address")
+  set(PLIMSOLL_TEST_ENVIRONMENT LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/lsan.supp:print_suppressions=0)
 endif()
 
 # plimsoll_test(layer LIBS libs...): every tests/<layer>/*_test.cpp in one program <layer>_tests,

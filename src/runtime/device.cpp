@@ -32,6 +32,7 @@ void Device::copy_to_host(const memory::Block& block, std::uint64_t offset, void
 }
 
 void Device::read(void* to, memory::Address from, std::uint64_t nbytes) const {
+  if (nbytes == 0) return;
   if (RemoteDevice* remote = kernels().device()) {
     check_copy(remote->read(to, from, nbytes), "copy from", short_name_);
   } else {
@@ -39,6 +40,7 @@ void Device::read(void* to, memory::Address from, std::uint64_t nbytes) const {
   }
 }
 void Device::write(memory::Address to, const void* from, std::uint64_t nbytes) const {
+  if (nbytes == 0) return;
   if (RemoteDevice* remote = kernels().device()) {
     check_copy(remote->write(to, from, nbytes), "copy to", short_name_);
   } else {
@@ -46,6 +48,7 @@ void Device::write(memory::Address to, const void* from, std::uint64_t nbytes) c
   }
 }
 void Device::move(memory::Address to, memory::Address from, std::uint64_t nbytes) const {
+  if (nbytes == 0) return;
   if (RemoteDevice* remote = kernels().device()) {
     check_copy(remote->move(to, from, nbytes), "copy on", short_name_);
   } else {
