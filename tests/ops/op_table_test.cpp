@@ -75,6 +75,11 @@ class Gpus : public testing::Environment {
 
 class OpTableTest : public testing::TestWithParam<DeviceCase> {
  protected:
+  void SetUp() override {
+    ASSERT_NE(Context::get().find_device(parse_device_spec(GetParam().device)), nullptr)
+        << "there is no " << GetParam().device
+        << "; an OpenCL device comes with the package pocl-opencl-icd";
+  }
   std::vector<Tensor> inputs(DType dtype) const {
     std::vector<Tensor> tensors;
     for (const HostTensor& host : make_inputs(GetParam(), dtype))

@@ -122,11 +122,15 @@ TEST(RunAllocationTest, MatricesTakeNothingButTheirScratch) {
       kernel.run({call, in, out, scratch, kernel.state()}).throw_if_error(op_name(c.op));
     };
     run();
-    const std::int64_t news = num_news;
-    const std::size_t before = malloced();
-    for (int i = 0; i < 3; ++i) run();
-    EXPECT_EQ(malloced(), before) << op_name(c.op);
-    EXPECT_EQ(num_news, news) << op_name(c.op);
+    // A run that allocates does so every time; other threads of the process only now and then.
+    bool is_free_of_it = false;
+    for (int attempt = 0; attempt < 5 && !is_free_of_it; ++attempt) {
+      const std::int64_t news = num_news;
+      const std::size_t before = malloced();
+      for (int i = 0; i < 3; ++i) run();
+      is_free_of_it = malloced() == before && num_news == news;
+    }
+    EXPECT_TRUE(is_free_of_it) << op_name(c.op);
   }
 }
 

@@ -110,7 +110,9 @@ TEST_F(OpenClTest, MemoryComesBack) {
   const std::uint64_t resident = memory::resident_bytes();
   { const Tensor t = ones({256, kMiBFloats}); }
   EXPECT_TRUE(soon([&] { return committed() == 0; })) << committed();
-  if (memory::kHasOwnMemory) EXPECT_LT(memory::resident_bytes(), resident + 64_MiB);
+  if (memory::kHasOwnMemory) {
+    EXPECT_LT(memory::resident_bytes(), resident + 64_MiB);
+  }
   { const Tensor t = ones({256, kMiBFloats}); }
   memory::trim();
   EXPECT_EQ(committed(), 0U);
