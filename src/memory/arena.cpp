@@ -1,5 +1,7 @@
 #include "plimsoll/memory/arena.h"
 
+#include <utility>
+
 #include "base/check.h"
 #include "memory/budget_tree.h"
 #include "plimsoll/bytes.h"
@@ -27,6 +29,15 @@ class Arena::Impl final : public Reclaimer {
     }
     add_reclaimer(*budget_.node()->tree, this);
   }
+  Impl(Heap& heap, const Budget* scope, std::uint64_t nbytes, Owner owner)
+      : source_(heap.source()),
+        budget_(scope ? *scope : heap.budget()),
+        nbytes_(nbytes),
+        owner_(owner),
+        heap_(&heap),
+        is_scoped_(scope != nullptr) {
+    add_reclaimer(*budget_.node()->tree, this);
+  }
 
   ~Impl() override {
     remove_reclaimer(*budget_.node()->tree, this);
@@ -44,25 +55,35 @@ class Arena::Impl final : public Reclaimer {
       }
     }
     Refusal why;
+    if (heap_) {
+      Block block;
+      if (!heap_->try_allocate(nbytes_, owner_, &block, &why, kGrain,
+                               is_scoped_ ? &budget_ : nullptr))
+        refuse(why);
+      std::scoped_lock lock(mutex_);
+      block_ = std::move(block);
+      is_held_ = true;
+      return false;
+    }
     if (!try_book(budget_.node(), nbytes_, owner_, Backing::kPages, &why)) refuse(why);
+    bool looked_again = false;
     while (true) {
       const Excess excess = note_commit(budget_.node(), pages_, false);
       if (!excess.node) break;
       if (memory::reclaim_pages(excess.node, excess.nbytes)) continue;
-      note_commit(budget_.node(), pages_, true);  // what is left is rounding
-      break;
+      if (!source_->is_whole() || excess.nbytes <= kSharedBytes) {
+        note_commit(budget_.node(), pages_, true);  // what is left is rounding
+        break;
+      }
+      // Buffers that small blocks share hold more than they are asked for.
+      if (memory::reclaim_idle(excess.node, excess.nbytes)) continue;
+      if (std::exchange(looked_again, true)) give_up(&why, Refusal::Why::kHoles);
     }
     if (pages_ && !source_->try_commit(address_, pages_)) {
       memory::reclaim_pages(budget_.node(), kNoLimit);
       if (!source_->try_commit(address_, pages_)) {
         note_decommit(budget_.node(), pages_);
-        {
-          std::scoped_lock lock(budget_.node()->tree->mutex);
-          fill_refusal_locked(budget_.node(), nbytes_, owner_, &why);
-        }
-        why.why = Refusal::Why::kSource;
-        unbook(budget_.node(), booked(), owner_, Backing::kPages);
-        refuse(why);
+        give_up(&why, Refusal::Why::kSource);
       }
     }
     std::scoped_lock lock(mutex_);
@@ -71,6 +92,10 @@ class Arena::Impl final : public Reclaimer {
   }
 
   void rest() noexcept {
+    if (heap_) {  // where all is taken already, a new block costs nothing
+      drop();
+      return;
+    }
     std::scoped_lock lock(mutex_);
     if (!is_held_ || is_idle_) return;
     is_idle_ = true;
@@ -81,6 +106,11 @@ class Arena::Impl final : public Reclaimer {
   std::uint64_t drop(bool only_idle = false) noexcept {
     std::scoped_lock lock(mutex_);
     if (!is_held_ || (only_idle && !is_idle_)) return 0;
+    if (heap_) {
+      block_.release();
+      is_held_ = false;
+      return booked();
+    }
     if (is_idle_) note_idle(budget_.node(), -static_cast<std::int64_t>(booked()));
     if (pages_) {
       source_->decommit(address_, pages_);
@@ -96,7 +126,7 @@ class Arena::Impl final : public Reclaimer {
   std::uint64_t reclaim_idle(std::uint64_t) noexcept override { return drop(true); }
   Mutex& mutex() noexcept override { return mutex_; }
 
-  Address address() const noexcept { return address_; }
+  Address address() const noexcept { return heap_ ? block_.address() : address_; }
   std::uint64_t nbytes() const noexcept { return nbytes_; }
   bool is_held() const noexcept {
     std::scoped_lock lock(mutex_);
@@ -105,6 +135,16 @@ class Arena::Impl final : public Reclaimer {
 
  private:
   std::uint64_t booked() const noexcept { return round_up(nbytes_, kGrain); }
+  // Undoes the booking and throws.
+  [[noreturn]] void give_up(Refusal* why, Refusal::Why reason) {
+    {
+      std::scoped_lock lock(budget_.node()->tree->mutex);
+      fill_refusal_locked(budget_.node(), nbytes_, owner_, why);
+    }
+    why->why = reason;
+    unbook(budget_.node(), booked(), owner_, Backing::kPages);
+    refuse(*why);
+  }
   [[noreturn]] void refuse(const Refusal& why) const {
     throw_refusal(why, fmt::format("OOM when allocating an arena of {} on {}",
                                    format_bytes(nbytes_), budget_.name()));
@@ -116,6 +156,9 @@ class Arena::Impl final : public Reclaimer {
   const Owner owner_;
   std::uint64_t pages_ = 0;  // nbytes_ rounded up to the granularity
   Address address_ = 0;
+  Heap* const heap_ = nullptr;  // instead of the source
+  const bool is_scoped_ = false;
+  Block block_;
   mutable Mutex mutex_;  // between reclaim and tree mutex in order
   bool is_held_ = false;
   bool is_idle_ = false;
@@ -123,6 +166,8 @@ class Arena::Impl final : public Reclaimer {
 
 Arena::Arena(SourcePtr source, const Budget& budget, std::uint64_t nbytes, Owner owner)
     : impl_(std::make_unique<Impl>(std::move(source), budget, nbytes, owner)) {}
+Arena::Arena(Heap& heap, const Budget* scope, std::uint64_t nbytes, Owner owner)
+    : impl_(std::make_unique<Impl>(heap, scope, nbytes, owner)) {}
 Arena::~Arena() = default;
 
 bool Arena::acquire() {

@@ -279,6 +279,9 @@ Extents::Taken Extents::take(std::uint64_t nbytes, std::uint64_t alignment, bool
   if (taken.failure != Failure::kNone) {
     if (block) segments_.drop(block);
     if (rest) segments_.drop(rest);
+    Region* region = fit.hole->region;
+    const bool is_new = fit.hole->size == region->size && fit.hole->warm_bytes == 0;
+    if (is_whole_ && is_new) drop_region(region);
     return taken;
   }
   cut(fit.hole, block, rest);

@@ -77,10 +77,6 @@ class Extents {
   bool is_valid() const noexcept;  // for walkers
 
  private:
-  // Where memory comes in buffers, a block up to this size shares one with others, and a larger one
-  // has its own.
-  static constexpr std::uint64_t kSharedBytes = 1U << 20;
-
   struct Fit {
     Segment* hole = nullptr;
     Address address = 0;

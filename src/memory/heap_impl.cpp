@@ -93,6 +93,7 @@ Segment* HeapImpl::take_segment(std::uint64_t nbytes, std::uint64_t alignment,
       force = extents_.may_exceed(taken.excess.nbytes);
       if (force) continue;
       *failure = Failure::kHoles;
+      if (memory::reclaim_idle(taken.excess.node, taken.excess.nbytes)) continue;
       if (looked_again) return nullptr;
       looked_again = true;  // somebody else may just have given back what there was
       continue;

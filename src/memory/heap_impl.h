@@ -31,7 +31,10 @@ class HeapImpl final : public Reclaimer {
   bool purge_old() noexcept;
 
   BudgetNode* reclaim_node() const noexcept override { return budget_.node(); }
-  std::uint64_t reclaim_pages(std::uint64_t nbytes) noexcept override { return purge(nbytes, 0); }
+  std::uint64_t reclaim_pages(std::uint64_t nbytes) noexcept override {
+    // A buffer that was taken up front would go as a whole.
+    return options_.up_front && source_->is_whole() ? 0 : purge(nbytes, 0);
+  }
 
   void orphan() noexcept;  // the Heap object is gone; goes itself with the last block
   HeapStats stats() const;

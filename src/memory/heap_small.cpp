@@ -117,7 +117,7 @@ void HeapImpl::drop_slab(Slab* slab) noexcept {
 // Gives back pages of slabs on which nothing lives.
 std::uint64_t HeapImpl::cool_slabs(std::uint64_t want, int min_age) noexcept {
   const std::uint64_t page = source_->granularity();
-  if (page > kSlabBytes / 2 || kSlabBytes / page > 16) return 0;
+  if (source_->is_whole() || page > kSlabBytes / 2 || kSlabBytes / page > 16) return 0;
   std::uint64_t given = 0;
   for (int c = 0; c < kNumClasses; ++c) {
     std::uint64_t budget = 0;

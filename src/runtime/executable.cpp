@@ -271,8 +271,15 @@ std::uint64_t find_written_height(const Device& device, const memory::Arena& are
 std::shared_ptr<memory::Arena> ArenaPool::acquire(Device& device, std::uint64_t nbytes,
                                                   memory::Owner owner) {
   const memory::Budget* scope = scope_budget(device);
+  const memory::SourcePtr& source = device.heap().source();
+  if (device.is_up_front() && source->is_whole()) {  // its buffer has all memory in it
+    auto arena = std::make_shared<memory::Arena>(device.heap(), scope, nbytes, owner);
+    arena->acquire();
+    if (is_measuring) fill_pattern(device, *arena);
+    return arena;
+  }
   if (scope) {  // booked on the scope, and gone with the run
-    auto arena = std::make_shared<memory::Arena>(device.heap().source(), *scope, nbytes, owner);
+    auto arena = std::make_shared<memory::Arena>(source, *scope, nbytes, owner);
     arena->acquire();
     return arena;
   }
@@ -294,7 +301,7 @@ std::shared_ptr<memory::Arena> ArenaPool::acquire(Device& device, std::uint64_t 
   }
   small.reset();
   if (!found) {
-    found = std::make_shared<memory::Arena>(device.heap().source(), device.budget(), nbytes, owner);
+    found = std::make_shared<memory::Arena>(source, device.budget(), nbytes, owner);
     std::scoped_lock lock(mutex_);
     entries_.push_back({&device, found, true});
   }
@@ -311,7 +318,13 @@ std::shared_ptr<memory::Arena> ArenaPool::acquire(Device& device, std::uint64_t 
 
 void ArenaPool::give_back(const Device& device,
                           const std::shared_ptr<memory::Arena>& arena) noexcept {
-  if (is_measuring) written_height = find_written_height(device, *arena);
+  if (is_measuring) {
+    try {
+      written_height = find_written_height(device, *arena);
+    } catch (const std::exception&) {  // a device that fails: all of it counts
+      written_height = arena->nbytes();
+    }
+  }
   arena->rest();
   std::scoped_lock lock(mutex_);
   for (Entry& entry : entries_) {

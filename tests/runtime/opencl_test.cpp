@@ -142,8 +142,44 @@ TEST_F(OpenClTest, WithoutGrowthTheLimitIsTakenUpFront) {
   config::set_memory_growth(gpu(), false);
   const Tensor t = ones({3});
   EXPECT_GE(own_device().budget().committed(), 64_MiB);
+  auto f = function([](const Tensor& x) { return reduce_sum(x * 2.0F + reverse(x, {0})); });
+  {
+    const Tensor large = ones({10, kMiBFloats});
+    EXPECT_EQ(f(large).item<float>(), 3.0F * 10 * kMiBFloats);
+    EXPECT_LE(own_device().budget().committed(), 65_MiB);  // the arena is in what was taken
+  }
   const Tensor large = ones({40, kMiBFloats});
   EXPECT_THROW(ones({30, kMiBFloats}), ResourceExhaustedError);
+  EXPECT_THROW(f(large), ResourceExhaustedError);
+  EXPECT_GE(own_device().budget().committed(), 64_MiB);
+}
+
+// Small blocks that stay hold whole buffers: what does not fit beside them is refused, and nothing
+// of a refusal stays.
+TEST_F(OpenClTest, HolesBetweenSmallBlocksAreNotPassedOver) {
+  limit(32);
+  std::vector<Tensor> kept;
+  {
+    std::vector<Tensor> all;
+    for (int i = 0; i < 28 * 16; ++i) all.push_back(ones({64, 1024 / 4}));  // 64 KiB
+    for (std::size_t i = 0; i < all.size(); i += 16) kept.push_back(all[i]);
+  }
+  EXPECT_LT(used(), 3_MiB);
+  EXPECT_THROW(ones({20, kMiBFloats}), ResourceExhaustedError);
+  auto f = function([](const Tensor& x) {
+    const Tensor wide = broadcast_to(x, {12 * kMiBFloats});
+    return reduce_sum(wide + reverse(wide, {0}));
+  });
+  EXPECT_NE(message_of<ResourceExhaustedError>([&] { f(ones({1})); }).find("whole buffers"),
+            std::string::npos);
+  EXPECT_LE(own_device().budget().committed(), 33_MiB);
+  const std::uint64_t addresses = own_device().heap().stats().address_bytes;
+  for (std::int64_t i = 0; i < 50; ++i) {
+    EXPECT_THROW(ones({20 * kMiBFloats + i * 65536}), ResourceExhaustedError);
+  }
+  EXPECT_EQ(own_device().heap().stats().address_bytes, addresses);
+  kept.clear();
+  EXPECT_EQ(f(ones({1})).item<float>(), 2.0F * 12 * kMiBFloats);
 }
 
 // What is missing runs on the CPU, or is an error that names it.

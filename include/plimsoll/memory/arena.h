@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "plimsoll/memory/budget.h"
+#include "plimsoll/memory/heap.h"
 #include "plimsoll/memory/source.h"
 
 namespace plimsoll::memory {
@@ -22,6 +23,9 @@ class Arena {
   // Only addresses are taken here.
   // throws: InvalidArgumentError, ResourceExhaustedError if there are none.
   Arena(SourcePtr source, const Budget& budget, std::uint64_t nbytes, Owner owner);
+  // As a block of a heap, for heaps that have taken all memory already; booked on `scope`, a budget
+  // below the heap's, if there is one. pre: the heap outlives it.
+  Arena(Heap& heap, const Budget* scope, std::uint64_t nbytes, Owner owner);
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;

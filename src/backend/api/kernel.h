@@ -62,7 +62,7 @@ struct DeviceSpan {
 };
 
 // A device whose memory no pointer of the CPU reaches: kernels find their queue here, and the
-// runtime copies through it. Calls come in the order of the kernels and return when they are done.
+// runtime copies through it, in the order of the kernels. read and write return when done.
 class RemoteDevice {
  public:
   virtual ~RemoteDevice() = default;

@@ -1,11 +1,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "backend/gpu/dialect.h"
 #include "backend/gpu/expressions.h"
 
 namespace plimsoll::gpu {
+namespace {
+
+std::string number(double x) {
+  if (std::isnan(x)) return "NAN";
+  if (std::isinf(x)) return x < 0 ? "-INFINITY" : "INFINITY";
+  return fmt::format("{}", x);
+}
+
+}  // namespace
 
 std::string map_source(const MapKernel& k) {
   std::string text = head(k.compute);
@@ -56,7 +66,7 @@ std::string map_source(const MapKernel& k) {
     }
     text += fmt::format("  {} t{} = op_{}({}, {}, {}, T({}));\n",
                         find_expression(step.op)->is_bool ? "uchar" : "real", s, op_name(step.op),
-                        operand(0), operand(1), operand(2), step.a);
+                        operand(0), operand(1), operand(2), number(step.a));
   }
   for (std::size_t o = 0; o < k.out.size(); ++o)
     text += fmt::format("  store_{}(o{} + o{}_at, i, t{});\n", dtype_name(k.out[o]), o, o,

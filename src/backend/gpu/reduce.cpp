@@ -46,6 +46,24 @@ std::uint64_t accumulator_bytes(OpId op, DType dtype, bool has_doubles) noexcept
   return type == "double" || type == "int64" ? 8 : 4;
 }
 
+namespace {
+
+// A walk through one operand: kernels have little room for arguments.
+constexpr const char* kLine = R"(
+typedef struct { int64 rank; int64 dims[8]; int64 strides[8]; } Line;
+INLINE int64 line_offset(Line w, int64 i) {
+  if (w.rank == 1) return i * w.strides[0];
+  int64 at = 0;
+  for (int d = 0; d < w.rank; ++d) {
+    at += i % w.dims[d] * w.strides[d];
+    i /= w.dims[d];
+  }
+  return at;
+}
+)";
+
+}  // namespace
+
 std::string reduce_source(OpId op, DType dtype, bool has_doubles) {
   std::string first = "0", add, last = "a";
   switch (op) {
@@ -76,7 +94,7 @@ std::string reduce_source(OpId op, DType dtype, bool has_doubles) {
       add = "a | x";
   }
   return fmt::format(
-      R"({types}
+      R"({types}{line}
 typedef {acc} acc_t;
 typedef {real} real;
 INLINE acc_t add(acc_t a, acc_t x) {{ return {add}; }}
@@ -87,16 +105,16 @@ INLINE void put(GLOBAL uchar* out, int64 o, acc_t a, int64 count, int is_last) {
     ((GLOBAL acc_t*)out)[o] = a;
   }}
 }}
-KERNEL void rows(int64 num_out, int64 count, int64 splits, Walk kept, Walk reduced,
+KERNEL void rows(int64 num_out, int64 count, int64 splits, Line kept, Line reduced,
                  GLOBAL uchar* out, int64 out_at, GLOBAL const uchar* in, int64 in_at) {{
   LOCAL acc_t part[GROUP];
   for (int64 g = GROUP_ID; g < num_out * splits; g += NUM_GROUPS) {{
     int64 o = g / splits, s = g % splits;
-    int64 from = walk_offset(kept, 0, o);
+    int64 from = line_offset(kept, o);
     int64 begin = count * s / splits, end = count * (s + 1) / splits;
     acc_t a = {first};
     for (int64 k = begin + LOCAL_ID; k < end; k += GROUP)
-      a = add(a, (acc_t)load_{dtype}(in + in_at, from + walk_offset(reduced, 0, k)));
+      a = add(a, (acc_t)load_{dtype}(in + in_at, from + line_offset(reduced, k)));
     part[LOCAL_ID] = a;
     for (int step = GROUP / 2; step > 0; step /= 2) {{
       BARRIER;
@@ -106,15 +124,15 @@ KERNEL void rows(int64 num_out, int64 count, int64 splits, Walk kept, Walk reduc
     BARRIER;
   }}
 }}
-KERNEL void columns(int64 num_out, int64 count, int64 splits, Walk kept, Walk reduced,
+KERNEL void columns(int64 num_out, int64 count, int64 splits, Line kept, Line reduced,
                     GLOBAL uchar* out, int64 out_at, GLOBAL const uchar* in, int64 in_at) {{
   for (int64 i = ID; i < num_out * splits; i += NUM_IDS) {{
     int64 o = i % num_out, s = i / num_out;
-    int64 from = walk_offset(kept, 0, o);
+    int64 from = line_offset(kept, o);
     int64 begin = count * s / splits, end = count * (s + 1) / splits;
     acc_t a = {first};
     for (int64 k = begin; k < end; ++k)
-      a = add(a, (acc_t)load_{dtype}(in + in_at, from + walk_offset(reduced, 0, k)));
+      a = add(a, (acc_t)load_{dtype}(in + in_at, from + line_offset(reduced, k)));
     put(out + out_at, i, a, count, splits == 1);
   }}
 }}
@@ -128,9 +146,10 @@ KERNEL void finish(int64 num_out, int64 count, int64 splits, GLOBAL uchar* out, 
   }}
 }}
 )",
-      fmt::arg("types", kTypes), fmt::arg("acc", accumulator(op, dtype, has_doubles)),
-      fmt::arg("real", compute_type(dtype)), fmt::arg("add", add),
-      fmt::arg("dtype", dtype_name(dtype)), fmt::arg("last", last), fmt::arg("first", first));
+      fmt::arg("line", kLine), fmt::arg("types", kTypes),
+      fmt::arg("acc", accumulator(op, dtype, has_doubles)), fmt::arg("real", compute_type(dtype)),
+      fmt::arg("add", add), fmt::arg("dtype", dtype_name(dtype)), fmt::arg("last", last),
+      fmt::arg("first", first));
 }
 
 std::string arg_source(OpId op, DType in, DType out) {

@@ -112,7 +112,7 @@ std::string loss_source(OpId op, DType dtype, DType labels) {
                 ? "PUT(first + k, (exp(X(k) - top) / sum - (k == label ? T(1) : T(0))) * d);\n"
                 : "PUT(first + k, (exp(X(k) - top) / sum - L(k)) * d);\n";
   } else if (is_sparse) {
-    body += "  if (LOCAL_ID == 0) PUT(row, log(sum) + top - X(label));\n";
+    body += "  if (LOCAL_ID == 0) PUT(row, n > 0 ? log(sum) + top - X(label) : T(0));\n";
   } else {
     body += R"(
   real loss = 0, log_sum = log(sum);

@@ -23,6 +23,14 @@ struct WalkArg {
   std::int64_t strides[3][16] = {};
 };
 
+// The same of one operand, for kernels with several: drivers may stop at 1,024 bytes of arguments.
+struct LineArg {
+  std::int64_t rank = 0;
+  std::int64_t dims[kMaxRank] = {};
+  std::int64_t strides[kMaxRank] = {};
+};
+static_assert(kMaxRank == 8);
+
 // What elements of a type are between load and store: "float", "long", "uchar".
 std::string_view compute_type(DType dtype) noexcept;
 
@@ -51,8 +59,8 @@ std::string cast_source(DType from, DType to);
 //   copy(n, walk, from, to, out, in)          from, to: elements at which they start
 std::string copy_source(std::int64_t element_size);
 
-// ReduceSum and so on. Elements that become one are done in `splits` parts, which finish() puts
-// together; with one split the result is final.
+// ReduceSum and so on, through lines. Elements that become one are done in `splits` parts, which
+// finish() puts together; with one split the result is final.
 //   rows(num_out, count, splits, kept, reduced, out, in)      a group per output and part
 //   columns(num_out, count, splits, kept, reduced, out, in)   a work-item per output and part
 //   finish(num_out, count, splits, out, parts)

@@ -84,9 +84,7 @@ Status to_status(cl_int error, const char* what) noexcept {
   char text[160];
   const auto end =
       fmt::format_to_n(text, sizeof text, "{}: {} ({})", what, error_name(error), error);
-  return Status::with_text(
-      is_about_memory(error) ? ErrorCode::kResourceExhausted : ErrorCode::kInternal,
-      {text, std::min(end.size, sizeof text)});
+  return Status::with_text(ErrorCode::kInternal, {text, std::min(end.size, sizeof text)});
 }
 
 std::string device_text(cl_device_id device, cl_device_info what) {

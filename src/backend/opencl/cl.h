@@ -56,7 +56,7 @@ inline const Cl& cl() noexcept {
 const char* error_name(cl_int error) noexcept;
 // throws: ResourceExhaustedError for errors about memory, InternalError for others.
 void check(cl_int error, const char* what);
-// The same, as kernels report it. `what` is a literal.
+// As kernels report it: memory was there before they ran, so that every error is one of the device.
 Status to_status(cl_int error, const char* what) noexcept;
 
 std::string device_text(cl_device_id device, cl_device_info what);

@@ -23,12 +23,12 @@ struct ClState : KernelState {
   ClDevice& device;
 };
 
-inline gpu::WalkArg to_arg(const Walk& walk) noexcept {
-  gpu::WalkArg arg;
+inline gpu::LineArg to_arg(const Walk& walk) noexcept {
+  gpu::LineArg arg;
   arg.rank = walk.rank;
   for (int d = 0; d < walk.rank; ++d) {
     arg.dims[d] = walk.dims[static_cast<std::size_t>(d)];
-    arg.strides[0][d] = walk.strides[static_cast<std::size_t>(d)];
+    arg.strides[d] = walk.strides[static_cast<std::size_t>(d)];
   }
   return arg;
 }

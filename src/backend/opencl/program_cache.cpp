@@ -128,7 +128,7 @@ ProgramCacheStats ProgramCache::stats() {
   const std::scoped_lock lock(mutex_);
   ProgramCacheStats stats = stats_;
   stats.num_programs = items_.size();
-  for (const Item& item : items_) stats.nbytes += item.nbytes;
+  for (const Item& item : items_) stats.nbytes += item.program->claim.nbytes();
   return stats;
 }
 
@@ -144,30 +144,36 @@ std::shared_ptr<const Program> ProgramCache::find(const std::string& source) {
   }
   const fs::path file =
       folder_.empty() ? fs::path() : folder_ / (hash_text(device_key_ + source) + ".bin");
-  std::shared_ptr<const Program> program = file.empty() ? nullptr : load(file);
+  std::shared_ptr<Program> program = file.empty() ? nullptr : load(file);
   const bool is_from_file = program != nullptr;
   if (!program) {
     program = compile(source);
     if (!file.empty()) save(file, program->get());
   }
+  book(*program, source);
   keep(source, program);
   const std::scoped_lock lock(mutex_);
   ++(is_from_file ? stats_.from_files : stats_.compiled);
   return program;
 }
 
-void ProgramCache::keep(const std::string& source, std::shared_ptr<const Program> program) {
-  const std::uint64_t nbytes = code_bytes(program->get());
+// Its code, and its text twice: as an item and as a key.
+void ProgramCache::book(Program& program, const std::string& source) {
   std::optional<memory::Budget> budget;
   {
     const std::scoped_lock lock(mutex_);
     budget = budget_;
   }
-  memory::Reservation claim;
-  if (budget) {
-    claim = budget->try_reserve(nbytes, memory::Owner(memory::Tag::kCache, "opencl programs"));
-    if (!claim) return;
-  }
+  if (!budget) return;
+  const memory::Owner owner(memory::Tag::kCache, "opencl programs");
+  const std::uint64_t nbytes = code_bytes(program.get()) + 2 * source.size();
+  program.claim = budget->try_reserve(nbytes, owner);
+  if (program.claim) return;
+  close();  // those that no kernel uses make room
+  program.claim = budget->reserve(nbytes, owner);
+}
+
+void ProgramCache::keep(const std::string& source, std::shared_ptr<const Program> program) {
   std::list<Item> dropped;  // freed after the lock
   const std::scoped_lock lock(mutex_);
   if (index_.count(source)) return;
@@ -175,11 +181,11 @@ void ProgramCache::keep(const std::string& source, std::shared_ptr<const Program
     index_.erase(items_.back().source);
     dropped.splice(dropped.begin(), items_, std::prev(items_.end()));
   }
-  items_.push_front({source, std::move(program), nbytes, std::move(claim)});
+  items_.push_front({source, std::move(program)});
   index_.emplace(source, items_.begin());
 }
 
-std::shared_ptr<const Program> ProgramCache::compile(const std::string& source) {
+std::shared_ptr<Program> ProgramCache::compile(const std::string& source) {
   const char* text = source.c_str();
   cl_int error = CL_SUCCESS;
   auto program = std::make_shared<Program>(
@@ -191,7 +197,7 @@ std::shared_ptr<const Program> ProgramCache::compile(const std::string& source) 
   return program;
 }
 
-std::shared_ptr<const Program> ProgramCache::load(const fs::path& file) noexcept {
+std::shared_ptr<Program> ProgramCache::load(const fs::path& file) noexcept {
   try {
     std::ifstream in(file, std::ios::binary);
     if (!in) return nullptr;
@@ -223,13 +229,17 @@ void ProgramCache::save(const fs::path& file, cl_program program) noexcept {
         cl().clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof data, &data, nullptr) !=
             CL_SUCCESS)
       return;
-    const fs::path beside = file.string() + fmt::format(".{}", ::getpid());
+    static std::atomic<int> num_written{0};
+    const fs::path beside = file.string() + fmt::format(".{}.{}", ::getpid(), num_written++);
+    std::error_code error;
     {
       std::ofstream out(beside, std::ios::binary);
       out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-      if (!out.flush()) return;
+      if (!out.flush()) {
+        fs::remove(beside, error);
+        return;
+      }
     }
-    std::error_code error;
     fs::rename(beside, file, error);
     if (error) fs::remove(beside, error);
     const std::uint64_t saved = saved_bytes_.fetch_add(bytes.size()) + bytes.size();

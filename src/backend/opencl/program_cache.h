@@ -27,6 +27,8 @@ class Program {
   ~Program() { cl().clReleaseProgram(program_); }
   cl_program get() const noexcept { return program_; }
 
+  memory::Reservation claim;  // for as long as a kernel or the cache has it
+
  private:
   cl_program program_;
 };
@@ -42,10 +44,10 @@ class ProgramCache {
   void open(cl_context context, cl_device_id device);
   void close() noexcept;  // before the context goes
 
-  // throws: InternalError with the compiler's words.
+  // throws: InternalError with the compiler's words; ResourceExhaustedError if the host has no
+  // room.
   std::shared_ptr<const Program> find(const std::string& source);
-  // From now on the code is booked there, under the `cache` tag. What there is no room for is not
-  // kept, and compiled again when it is needed again.
+  // From now on programs are booked there, under the `cache` tag, for as long as they are alive.
   void book_on(const memory::Budget& budget);
   ProgramCacheStats stats();
 
@@ -55,13 +57,12 @@ class ProgramCache {
   struct Item {
     std::string source;
     std::shared_ptr<const Program> program;
-    std::uint64_t nbytes;
-    memory::Reservation claim;
   };
 
-  std::shared_ptr<const Program> compile(const std::string& source);
-  std::shared_ptr<const Program> load(const std::filesystem::path& file) noexcept;
+  std::shared_ptr<Program> compile(const std::string& source);
+  std::shared_ptr<Program> load(const std::filesystem::path& file) noexcept;
   void save(const std::filesystem::path& file, cl_program program) noexcept;
+  void book(Program& program, const std::string& source);
   void keep(const std::string& source, std::shared_ptr<const Program> program);
 
   cl_context context_ = nullptr;

@@ -13,7 +13,7 @@ struct ReduceState final : ClState {
   using ClState::ClState;
   ClKernel kernel, finish;
   bool is_rows = true;
-  gpu::WalkArg kept, reduced;
+  gpu::LineArg kept, reduced;
   std::int64_t num_out = 1, count = 1, splits = 1;
 };
 
