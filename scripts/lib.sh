@@ -114,15 +114,13 @@ need_peers() {
   touch .venv-peers/complete
 }
 
-# need_python_peers: the same, with PyTorch so that Python can import it: the wheel without CUDA where its
-# index can be reached, else with all of CUDA that it wants.
+# need_python_peers: the same, with PyTorch so that Python can import it, with all of CUDA that it wants.
 need_python_peers() {
   need_peers
   [[ -f .venv-peers/complete_python ]] && return
   local pip=(.venv-peers/bin/pip install --quiet --disable-pip-version-check --retries 2 --timeout 20)
   say "bringing PyTorch for Python into .venv-peers (up to 3 GB to fetch, once)"
-  "${pip[@]}" --extra-index-url https://download.pytorch.org/whl/cpu torch==2.15.0+cpu 2> /dev/null ||
-    "${pip[@]}" torch==2.15.0 ||
+  "${pip[@]}" torch==2.15.0 ||
     fail "pip could not install PyTorch" "the package index is out of reach, or does not have it"
   touch .venv-peers/complete_python
 }
