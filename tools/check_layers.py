@@ -50,6 +50,7 @@ PUBLIC = {
     "error.h": "base",
     "bytes.h": "base",
     "settings.h": "base",
+    "json.h": "base",
     "memory.h": "memory",
     "memory/": "memory",
     "planner.h": "planner",
@@ -58,6 +59,7 @@ PUBLIC = {
     "shape.h": "tensor",
     "tensor.h": "tensor",
     "tensor_spec.h": "tensor",
+    "nest.h": "tensor",
     "ops.h": "runtime",
     "ops/": "runtime",
     "variable.h": "runtime",
@@ -69,6 +71,7 @@ PUBLIC = {
     "device.h": "runtime",
     "debugging.h": "runtime",
     "memory_api.h": "runtime",
+    "keras/": "keras",
     "tf.h": ANY,
 }
 

@@ -62,12 +62,19 @@ class BufferRef {
   Buffer* buffer_ = nullptr;
 };
 
+// What layers say of a tensor to the layers and losses behind them.
+struct TensorNotes {
+  Tensor mask;    // which time steps count
+  Tensor logits;  // of which it is the softmax or sigmoid
+};
+
 struct TensorImpl : RefCounted {
   DType dtype = DType::kFloat32;
   Shape shape;
   BufferRef buffer;          // none: only the spec is known (a probe of a gradient, a traced value)
   std::uint64_t offset = 0;  // bytes into the buffer: views share it
   std::uint64_t id = 0;      // unique in the process; tapes know tensors by it
+  std::unique_ptr<TensorNotes> notes;  // most have none
 };
 
 std::uint64_t next_tensor_id() noexcept;

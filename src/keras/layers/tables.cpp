@@ -1,0 +1,16 @@
+#include "keras/layers/tables.h"
+
+namespace plimsoll::keras {
+
+std::span<const ClassRow> layer_rows() {
+  static const std::vector<ClassRow> all = [] {
+    std::vector<ClassRow> rows;
+    for (const auto family :
+         {core_layers(), activation_layers(), regularization_layers(), reshaping_layers()})
+      rows.insert(rows.end(), family.begin(), family.end());
+    return rows;
+  }();
+  return all;
+}
+
+}  // namespace plimsoll::keras

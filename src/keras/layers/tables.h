@@ -1,0 +1,19 @@
+// The layers that are known by name, by family. A new family has its row here and in tables.cpp.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "plimsoll/keras/object.h"
+
+namespace plimsoll::keras {
+
+std::span<const ClassRow> core_layers();
+std::span<const ClassRow> activation_layers();
+std::span<const ClassRow> regularization_layers();
+std::span<const ClassRow> reshaping_layers();
+
+// All of them.
+std::span<const ClassRow> layer_rows();
+
+}  // namespace plimsoll::keras

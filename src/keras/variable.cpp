@@ -1,0 +1,54 @@
+#include "plimsoll/keras/variable.h"
+
+#include "plimsoll/ops/create.h"
+#include "runtime/trace.h"
+
+namespace plimsoll::keras {
+namespace {
+
+constinit thread_local std::optional<DType> autocast_dtype;
+
+// Variables may be made in the middle of a trace: their first value is computed, not recorded.
+plimsoll::Variable make_variable(const Tensor& value, const VariableInfo& info) {
+  const TracingScope now(nullptr);
+  return plimsoll::Variable(value, {.name = info.path.empty() ? info.name : info.path,
+                                    .trainable = info.trainable,
+                                    .tag = info.tag});
+}
+
+}  // namespace
+
+Variable::Variable(const Tensor& initial_value, VariableInfo info)
+    : trainable(info.trainable),
+      info_(std::move(info)),
+      variable_(make_variable(initial_value, info_)) {}
+
+Tensor Variable::value() const {
+  const Tensor& value = variable_.value();
+  if (!info_.autocast || !autocast_dtype || *autocast_dtype == value.dtype() ||
+      !is_floating(value.dtype()))
+    return value;
+  return cast(value, *autocast_dtype);
+}
+
+void Variable::assign(const Tensor& value) {
+  variable_.assign(value.dtype() == dtype() ? value : cast(value, dtype()));
+}
+void Variable::assign_add(const Tensor& delta) {
+  variable_.assign_add(delta.dtype() == dtype() ? delta : cast(delta, dtype()));
+}
+void Variable::assign_sub(const Tensor& delta) {
+  variable_.assign_sub(delta.dtype() == dtype() ? delta : cast(delta, dtype()));
+}
+
+AutocastScope::AutocastScope(std::optional<DType> dtype) noexcept : outer_(autocast_dtype) {
+  autocast_dtype = dtype;
+}
+AutocastScope::~AutocastScope() {
+  autocast_dtype = outer_;
+}
+std::optional<DType> AutocastScope::current() noexcept {
+  return autocast_dtype;
+}
+
+}  // namespace plimsoll::keras
