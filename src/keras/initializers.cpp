@@ -32,7 +32,14 @@ constexpr ClassRow kInitializers[] = {
 struct Fans {
   double in, out;
 };
-Fans fans_of(const Shape& shape) {
+double product_of(const Shape& shape, const Sizes& axes) {
+  double product = 1;
+  for (const std::int64_t axis : axes.values())
+    product *= static_cast<double>(shape[normalize_axis(axis, shape.rank(), "an initializer")]);
+  return product;
+}
+Fans fans_of(const Shape& shape, const Sizes& in, const Sizes& out) {
+  if (!in.is_none() && !out.is_none()) return {product_of(shape, in), product_of(shape, out)};
   if (shape.rank() == 0) return {1, 1};
   if (shape.rank() == 1) return {static_cast<double>(shape[0]), static_cast<double>(shape[0])};
   double field = 1;
@@ -41,15 +48,17 @@ Fans fans_of(const Shape& shape) {
           field * static_cast<double>(shape[shape.rank() - 1])};
 }
 
+// By what a configuration says of seed and axes.
+template <class Config>
 Tensor scaled(const Shape& shape, DType dtype, double scale, std::string_view mode,
-              std::string_view distribution, ConfigSeed seed) {
+              std::string_view distribution, const Config& config) {
   constexpr double kTruncatedStddev = 0.87962566103423978;  // of a normal cut at two deviations
-  const Fans fans = fans_of(shape);
+  const Fans fans = fans_of(shape, config.input_axes, config.output_axes);
   const double fan = mode == "fan_in"    ? fans.in
                      : mode == "fan_out" ? fans.out
                                          : (fans.in + fans.out) / 2;
   scale /= std::max(1.0, fan);
-  const random::Seed drawn = draw_seed(seed);
+  const random::Seed drawn = draw_seed(config.seed);
   if (distribution == "uniform") {
     const double limit = std::sqrt(3 * scale);
     return random::stateless_uniform(shape, drawn, -limit, limit, dtype);
@@ -113,26 +122,26 @@ VarianceScalingInitializer::VarianceScalingInitializer(VarianceScalingConfig con
                  config_.distribution);
 }
 Tensor VarianceScalingInitializer::operator()(const Shape& shape, DType dtype) const {
-  return scaled(shape, dtype, config_.scale, config_.mode, config_.distribution, config_.seed);
+  return scaled(shape, dtype, config_.scale, config_.mode, config_.distribution, config_);
 }
 
 Tensor GlorotUniformInitializer::operator()(const Shape& shape, DType dtype) const {
-  return scaled(shape, dtype, 1, "fan_avg", "uniform", config_.seed);
+  return scaled(shape, dtype, 1, "fan_avg", "uniform", config_);
 }
 Tensor GlorotNormalInitializer::operator()(const Shape& shape, DType dtype) const {
-  return scaled(shape, dtype, 1, "fan_avg", "truncated_normal", config_.seed);
+  return scaled(shape, dtype, 1, "fan_avg", "truncated_normal", config_);
 }
 Tensor HeUniformInitializer::operator()(const Shape& shape, DType dtype) const {
-  return scaled(shape, dtype, 2, "fan_in", "uniform", config_.seed);
+  return scaled(shape, dtype, 2, "fan_in", "uniform", config_);
 }
 Tensor HeNormalInitializer::operator()(const Shape& shape, DType dtype) const {
-  return scaled(shape, dtype, 2, "fan_in", "truncated_normal", config_.seed);
+  return scaled(shape, dtype, 2, "fan_in", "truncated_normal", config_);
 }
 Tensor LecunUniformInitializer::operator()(const Shape& shape, DType dtype) const {
-  return scaled(shape, dtype, 1, "fan_in", "uniform", config_.seed);
+  return scaled(shape, dtype, 1, "fan_in", "uniform", config_);
 }
 Tensor LecunNormalInitializer::operator()(const Shape& shape, DType dtype) const {
-  return scaled(shape, dtype, 1, "fan_in", "truncated_normal", config_.seed);
+  return scaled(shape, dtype, 1, "fan_in", "truncated_normal", config_);
 }
 
 Tensor OrthogonalInitializer::operator()(const Shape& shape, DType dtype) const {

@@ -117,11 +117,14 @@ struct VarianceScalingConfig {
   std::string mode = "fan_in";                    // fan_out, fan_avg
   std::string distribution = "truncated_normal";  // untruncated_normal, uniform
   ConfigSeed seed = {};
+  Sizes input_axes = {}, output_axes = {};  // none: as of dense and convolution kernels
   void visit(ConfigVisitor& v) {
     v("seed", seed);
     v("scale", scale);
     v("mode", mode);
     v("distribution", distribution);
+    v("input_axes", input_axes);
+    v("output_axes", output_axes);
   }
 };
 class VarianceScalingInitializer : public Configured<Initializer, VarianceScalingConfig> {
@@ -130,10 +133,15 @@ class VarianceScalingInitializer : public Configured<Initializer, VarianceScalin
   Tensor operator()(const Shape& shape, DType dtype) const override;
 };
 
-// The named kinds of variance scaling: a seed is all that can be chosen.
+// The named kinds of variance scaling.
 struct ScalingSeedConfig {
   ConfigSeed seed = {};
-  void visit(ConfigVisitor& v) { v("seed", seed); }
+  Sizes input_axes = {}, output_axes = {};
+  void visit(ConfigVisitor& v) {
+    v("seed", seed);
+    v("input_axes", input_axes);
+    v("output_axes", output_axes);
+  }
 };
 #define PLIMSOLL_SCALING_INITIALIZER(Name)                                     \
   struct Name##Config : ScalingSeedConfig {                                    \
