@@ -40,7 +40,7 @@ Tensor gather_strings(const Tensor& t, std::span<const std::int64_t> rows) {
   return constant(std::span<const std::string>(words), shape_of_rows(t, rows.size()));
 }
 
-Tensor gather_one(const Tensor& t, std::span<const std::int64_t> rows, const Tensor& reused) {
+Tensor gather_one(const Tensor& t, std::span<const std::int64_t> rows, Tensor reused) {
   if (t.dtype() == DType::kString) return gather_strings(t, rows);
   Device& cpu = Context::get().cpu();
   if (owner_of(t) != &cpu)
@@ -48,6 +48,7 @@ Tensor gather_one(const Tensor& t, std::span<const std::int64_t> rows, const Ten
   const Shape shape = shape_of_rows(t, rows.size());
   const bool is_free = reused.is_valid() && reused.shape() == shape &&
                        reused.dtype() == t.dtype() && is_sole_handle(reused);
+  if (!is_free) reused = Tensor();  // its memory goes before more is taken
   // A tensor of its own: who knew the old one by its identity does not take this one for it.
   Tensor made = is_free ? make_tensor(t.dtype(), shape, reused.impl()->buffer)
                         : allocate_tensor(cpu, t.dtype(), shape, batch_owner());
@@ -89,7 +90,7 @@ Element gather_rows(const RowSource& source, std::span<const std::int64_t> rows,
   return source.tensors.map([&](const Tensor& t) {
     Tensor mine = i < old.size() ? std::move(old[i]) : Tensor();
     ++i;
-    return gather_one(t, rows, mine);
+    return gather_one(t, rows, std::move(mine));
   });
 }
 

@@ -11,10 +11,6 @@
 namespace plimsoll::keras {
 namespace {
 
-TensorSpec spec_of(const Tensor& t) {
-  return {t.dtype(), t.shape()};
-}
-
 // Of a list or dictionary by output, none where nothing is said; of one: nothing.
 template <class Leaf>
 std::vector<Nest<Leaf>> by_output(const Nest<Leaf>& spec, const NamedOutputs& outputs,
@@ -132,9 +128,10 @@ void CompileMetrics::add_row(const MetricSpecItem& item, std::size_t output, boo
                  "output '{}' has a metric, but `y` has nothing for it", outputs.names[output]);
   MetricPtr metric = item.metric();
   if (!metric) {
-    const std::string resolved =
-        resolve_accuracy(item.name(), spec_of(y[output]), spec_of(outputs.values[output]));
-    metric = Metric::get(Json(resolved));
+    const bool is_accuracy = item.name() == "accuracy" || item.name() == "acc";
+    metric = is_accuracy
+                 ? resolve_accuracy(item.name(), y[output].shape(), outputs.values[output].shape())
+                 : Metric::get(Json(item.name()));
     metric->set_name(item.name());
   }
   std::string name = metric->name();

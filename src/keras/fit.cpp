@@ -93,28 +93,37 @@ Logs evaluate_once(Model& model, const Feed& feed, std::optional<std::int64_t> s
   return logs;
 }
 
-struct FitRun {
-  Model& model;
-  TrainerState& state;
-  const FitOptions& options;
-  const Feed& training;
-  const Feed* validation;
-  std::shared_ptr<History> history = std::make_shared<History>();
+class FitRun {
+ public:
+  FitRun(Model& model, TrainerState& state, const FitOptions& options, const Feed& training,
+         const Feed* validation)
+      : model_(model),
+        state_(state),
+        options_(options),
+        training_(training),
+        validation_(validation) {}
 
   std::shared_ptr<History> run();
 
  private:
   void plan(const Progress& progress);
   Logs train_epoch(CallbackList& callbacks, Batches& batches, Progress& progress);
+
+  Model& model_;
+  TrainerState& state_;
+  const FitOptions& options_;
+  const Feed& training_;
+  const Feed* const validation_;
+  std::shared_ptr<History> history_ = std::make_shared<History>();
   const memory::Budget* budget_ = nullptr;
 };
 
 // Makes everything that a step needs, says what it will take, and refuses if that is too much.
 void FitRun::plan(const Progress& progress) {
-  if (state.options.run_eagerly || training.forms.empty()) return;
-  const FitPlan made = plan_steps(model, state, training, validation);
-  check_fits(model, state, made, training);
-  history->planned_peak_bytes = made.peak_bytes;
+  if (state_.options.run_eagerly || training_.forms.empty()) return;
+  const FitPlan made = plan_steps(model_, state_, training_, validation_);
+  check_fits(model_, state_, made, training_);
+  history_->planned_peak_bytes = made.peak_bytes;
   progress.line(made.to_string());
 }
 
@@ -124,52 +133,52 @@ Logs FitRun::train_epoch(CallbackList& callbacks, Batches& batches, Progress& pr
   batches.begin_epoch();
   while (auto batch = batches.next()) {
     callbacks.on_train_batch_begin(step, {});
-    if (step == 0) state.step_for(model, StepKind::kTrain, *batch);
-    logs = state.run(model, StepKind::kTrain, *batch);
+    if (step == 0) state_.step_for(model_, StepKind::kTrain, *batch);
+    logs = state_.run(model_, StepKind::kTrain, *batch);
     batch.reset();
     callbacks.on_train_batch_end(step, logs);
     ++step;
     progress.update(step, logs, budget_->peak());
-    if (model.stop_training) break;
+    if (model_.stop_training) break;
   }
   batches.end_epoch();
-  PLIMSOLL_CHECK(step > 0, InvalidArgumentError, "fit of model '{}' got no batches", model.name());
+  PLIMSOLL_CHECK(step > 0, InvalidArgumentError, "fit of model '{}' got no batches", model_.name());
   return logs;
 }
 
 std::shared_ptr<History> FitRun::run() {
-  const auto steps = options.steps_per_epoch ? options.steps_per_epoch : training.num_batches;
-  Progress progress(options.verbose, steps);
+  const auto steps = options_.steps_per_epoch ? options_.steps_per_epoch : training_.num_batches;
+  Progress progress(options_.verbose, steps);
   plan(progress);
-  budget_ = &budget_of(model);
+  budget_ = &budget_of(model_);
   const_cast<memory::Budget*>(budget_)->reset_peak();
-  CallbackList callbacks(options.callbacks, history, model,
-                         params_of(options.epochs, steps, resolve(options.verbose)));
-  model.stop_training = false;
-  model.first_epoch = options.initial_epoch;
+  CallbackList callbacks(options_.callbacks, history_, model_,
+                         params_of(options_.epochs, steps, resolve(options_.verbose)));
+  model_.stop_training = false;
+  model_.first_epoch = options_.initial_epoch;
   callbacks.on_train_begin({});
-  Batches batches(training, options.steps_per_epoch);
+  Batches batches(training_, options_.steps_per_epoch);
   Logs logs;
-  for (std::int64_t epoch = model.first_epoch; epoch < options.epochs; ++epoch) {
-    model.reset_metrics();
+  for (std::int64_t epoch = model_.first_epoch; epoch < options_.epochs; ++epoch) {
+    model_.reset_metrics();
     callbacks.on_epoch_begin(epoch, {});
-    progress.begin_epoch(epoch, options.epochs);
+    progress.begin_epoch(epoch, options_.epochs);
     logs = train_epoch(callbacks, batches, progress);
-    if (validation && (epoch + 1) % options.validation_freq == 0) {
+    if (validation_ && (epoch + 1) % options_.validation_freq == 0) {
       for (const auto& [name, value] :
-           evaluate_once(model, *validation, options.validation_steps, callbacks, nullptr))
+           evaluate_once(model_, *validation_, options_.validation_steps, callbacks, nullptr))
         logs.set("val_" + name, value);
     }
-    history->measured_peak_bytes = budget_->peak();
+    history_->measured_peak_bytes = budget_->peak();
     Logs shown = logs;
     callbacks.on_epoch_end(epoch, logs);
     progress.end(shown, budget_->peak());
-    if (model.stop_training) break;
+    if (model_.stop_training) break;
   }
-  if (state.optimizer && options.epochs > 0) state.optimizer->finalize_variable_values();
-  history->measured_peak_bytes = budget_->peak();
+  if (state_.optimizer && options_.epochs > 0) state_.optimizer->finalize_variable_values();
+  history_->measured_peak_bytes = budget_->peak();
   callbacks.on_train_end(logs);
-  return history;
+  return history_;
 }
 
 struct Split {

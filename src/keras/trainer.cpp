@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "plimsoll/bytes.h"
 #include "plimsoll/gradient_tape.h"
 #include "plimsoll/keras/optimizers.h"
 #include "plimsoll/ops.h"
@@ -15,6 +16,7 @@ namespace {
 constexpr std::string_view kStepNames[] = {"train_step", "test_step", "predict_step"};
 
 double to_double(const Tensor& t) {
+  if (t.dtype() == DType::kFloat32 && t.num_elements() == 1) return t.to_vector<float>()[0];
   const Tensor value = t.dtype() == DType::kFloat64 ? t : cast(t, float64);
   return value.num_elements() == 1 ? value.to_vector<double>()[0]
                                    : reduce_mean(value).item<double>();
@@ -157,14 +159,6 @@ void Model::compile(CompileOptions options) {
   PLIMSOLL_CHECK(options.optimizer, InvalidArgumentError,
                  "compile of model '{}' needs an optimizer", name());
   if (!options.memory_budget.empty()) parse_bytes(options.memory_budget);
-  const bool is_half =
-      dtype_policy().compute_dtype() == DType::kFloat16 ||
-      std::ranges::any_of(flatten_layers(), [](const Layer* layer) {
-        return layer->compute_dtype() == DType::kFloat16 && layer->dtype_policy().is_mixed();
-      });
-  if (options.auto_scale_loss && is_half &&
-      !std::dynamic_pointer_cast<LossScaleOptimizer>(options.optimizer.ptr()))
-    options.optimizer = std::make_shared<LossScaleOptimizer>(options.optimizer.ptr());
   trainer_ = std::make_unique<TrainerState>(std::move(options));
 }
 

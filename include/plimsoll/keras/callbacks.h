@@ -165,7 +165,7 @@ class ModelCheckpointCallback : public MonitorCallback {
   using Config = ModelCheckpointConfig;
   // throws: InvalidArgumentError for a path that does not end as the format wants it.
   explicit ModelCheckpointCallback(Config config);
-  void on_epoch_begin(std::int64_t epoch, const Logs& logs) override { epoch_ = epoch; }
+  void on_epoch_begin(std::int64_t epoch, const Logs&) override { epoch_ = epoch; }
   void on_epoch_end(std::int64_t epoch, Logs& logs) override;
   void on_train_batch_end(std::int64_t batch, const Logs& logs) override;
 

@@ -34,7 +34,7 @@
 #include "plimsoll/keras/callback.h"
 #include "plimsoll/keras/layer.h"
 #include "plimsoll/keras/loss.h"
-#include "plimsoll/keras/metric.h"
+#include "plimsoll/keras/metrics.h"
 #include "plimsoll/keras/optimizer.h"
 #include "plimsoll/memory_plan.h"
 
