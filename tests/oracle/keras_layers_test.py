@@ -42,7 +42,8 @@ def keras_side(case, layer, inputs, training, seeds):
     with tf.GradientTape() as tape:
         for t in watched:
             tape.watch(t)
-        outputs = tf.nest.flatten(layer(tensors, **kwargs))
+        called = case.call(layer, tensors) if case.call else layer(tensors, **kwargs)
+        outputs = tf.nest.flatten(called)
         if seeds is None:
             seeds = [np.random.default_rng(5).uniform(-1, 1, o.shape).astype("float32")
                      if o.dtype.is_floating else None for o in outputs]
@@ -86,7 +87,7 @@ def test_layer(server, case, training):
     keras.utils.set_random_seed(1)
     layer = case.make(keras)
     inputs = case.inputs
-    layer(inputs, **case.named, **case.options) if case.build_by_call else layer.build(
+    layer(inputs, **case.named, **case.options) if case.build_by_call and not case.call else layer.build(
         keras.tree.map_structure(lambda a: tuple(np.asarray(a).shape), inputs))
     if case.random_weights:
         randomise(layer, np.random.default_rng(3))

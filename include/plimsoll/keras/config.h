@@ -136,6 +136,11 @@ class ConfigVisitor {
   // A member that Keras writes and that has one value here. throws: InvalidArgumentError if another
   // one is read.
   void constant(std::string_view name, const Json& value);
+  // A member that others visit where it is set, and that Keras writes as null where it is not.
+  void null_unless_there(std::string_view name) {
+    if (to_ && !to_->find(name)) (*to_)[name] = Json();
+    ignore(name);
+  }
   // Reads and drops a member that has no meaning here.
   void ignore(std::string_view name) {
     if (from_) take(name);

@@ -12,6 +12,10 @@ std::span<const ClassRow> core_layers();
 std::span<const ClassRow> activation_layers();
 std::span<const ClassRow> regularization_layers();
 std::span<const ClassRow> reshaping_layers();
+std::span<const ClassRow> convolutional_layers();
+std::span<const ClassRow> pooling_layers();
+std::span<const ClassRow> normalization_layers();
+std::span<const ClassRow> merging_layers();
 
 // All of them.
 std::span<const ClassRow> layer_rows();
