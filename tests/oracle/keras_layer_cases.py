@@ -59,3 +59,6 @@ def regularization_cases():
 
 
 CASES = [*core_cases(), *activation_cases(), *reshaping_cases(), *regularization_cases()]
+import keras_cases_core  # noqa: E402  (they need Case)
+
+CASES += keras_cases_core.cases()

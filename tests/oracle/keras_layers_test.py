@@ -38,11 +38,13 @@ def keras_side(case, layer, inputs, training, seeds):
         kwargs["mask"] = tf.nest.map_structure(tf.constant, case.mask)
     if case.passes_training:
         kwargs["training"] = training
-    watched = [t for t in tf.nest.flatten(tensors) if t.dtype.is_floating]
+    named = [kwargs[key] for key in case.named]
+    watched = [t for t in tf.nest.flatten([tensors, named]) if t is not None and t.dtype.is_floating]
     with tf.GradientTape() as tape:
         for t in watched:
             tape.watch(t)
-        outputs = tf.nest.flatten(layer(tensors, **kwargs))
+        outputs = [o for o in tf.nest.flatten(layer(tensors, **kwargs)) if o is not None]
+        masks = [getattr(o, "_keras_mask", None) for o in outputs]
         if seeds is None:
             seeds = [np.random.default_rng(5).uniform(-1, 1, o.shape).astype("float32")
                      if o.dtype.is_floating else None for o in outputs]
@@ -54,7 +56,7 @@ def keras_side(case, layer, inputs, training, seeds):
     weights = layer.trainable_weights
     gradients = tape.gradient(target, watched + [w.value for w in weights])
     gradients = [None if g is None else tf.convert_to_tensor(g).numpy() for g in gradients]
-    return ([o.numpy() for o in outputs], [l.numpy() for l in losses], seeds,
+    return ([o.numpy() for o in outputs], masks, [l.numpy() for l in losses], seeds,
             gradients[:len(watched)], gradients[len(watched):])
 
 
@@ -91,7 +93,7 @@ def test_layer(server, case, training):
     if case.random_weights:
         randomise(layer, np.random.default_rng(3))
     weights = [np.array(w) for w in layer.get_weights()]
-    outputs, losses, seeds, input_gradients, weight_gradients = keras_side(
+    outputs, masks, losses, seeds, input_gradients, weight_gradients = keras_side(
         case, layer, inputs, training, None)
 
     reply = server.ask("layer", layer=config_of(layer), inputs=encode(inputs),
@@ -104,6 +106,11 @@ def test_layer(server, case, training):
     for i, (a, b) in enumerate(zip(ours, outputs)):
         close(a, b, case, f"output {i}")
         assert reply["output_shapes"][i] == list(b.shape)
+    for i, (a, b) in enumerate(zip(decode(reply["masks"]), masks)):
+        assert (a is None) == (b is None), f"mask of output {i}"
+        if b is not None:
+            close(a, b.numpy(), case, f"mask of output {i}")
+    assert len(reply["losses"]) == len(losses)
     for i, (a, b) in enumerate(zip(decode(reply["losses"]), losses)):
         close(a, b, case, f"loss {i}")
     for i, (a, b) in enumerate(zip(decode(reply["weights"]), layer.get_weights())):

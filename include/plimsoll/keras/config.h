@@ -136,6 +136,10 @@ class ConfigVisitor {
   // A member that Keras writes and that has one value here. throws: InvalidArgumentError if another
   // one is read.
   void constant(std::string_view name, const Json& value);
+  // A member of the base class, read there, that a class writes at this place even if it is none.
+  void or_null(std::string_view name) {
+    if (to_ && !to_->find(name)) (*to_)[name] = Json();
+  }
   // Reads and drops a member that has no meaning here.
   void ignore(std::string_view name) {
     if (from_) take(name);

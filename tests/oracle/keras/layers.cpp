@@ -1,4 +1,5 @@
 // {"do": "layer"}: a layer made of its configuration, called, and differentiated.
+#include "keras/backend.h"
 #include "oracle/keras/server.h"
 #include "plimsoll/error.h"
 #include "plimsoll/function.h"
@@ -41,7 +42,7 @@ Tensor weighted_sum(std::span<const Tensor> outputs, std::span<const Tensor> see
 void add_gradients(Json& to, keras::Layer& layer, const Nested& inputs, const keras::CallArgs& args,
                    std::span<const Tensor> seeds) {
   GradientTape tape({.persistent = false});
-  std::vector<Tensor> sources = flat_tensors(inputs);
+  std::vector<Tensor> sources = flat_tensors({inputs, args.named});
   std::erase_if(sources, [](const Tensor& t) { return !is_floating(t.dtype()); });
   const std::size_t num_inputs = sources.size();
   for (const Tensor& t : sources) tape.watch(t);
@@ -84,7 +85,9 @@ Json run_layer(const Json& request) {
   reply["outputs"] = from_tensors(flat_tensors(outputs));
   reply["losses"] = from_tensors(layer->losses());
   reply["weights"] = from_tensors(layer->get_weights());
-  reply["masks"] = from_tensors(flat_tensors(layer->compute_mask(inputs, args.mask)));
+  std::vector<Tensor> masks;
+  for (const Tensor& t : flat_tensors(outputs)) masks.push_back(keras::keras_mask(t));
+  reply["masks"] = from_tensors(masks);
   return reply;
 }
 
