@@ -19,6 +19,7 @@ class Case:
     random_in_training: bool = False
     passes_training: bool = True     # call() takes it
     build_by_call: bool = True
+    traced: bool = True              # also in a function
     tolerance: float = 2e-5
 
 
@@ -60,5 +61,6 @@ def regularization_cases():
 
 CASES = [*core_cases(), *activation_cases(), *reshaping_cases(), *regularization_cases()]
 import keras_cases_core  # noqa: E402  (they need Case)
+import keras_cases_rnn  # noqa: E402
 
-CASES += keras_cases_core.cases()
+CASES += [*keras_cases_core.cases(), *keras_cases_rnn.cases()]

@@ -60,6 +60,13 @@ def keras_side(case, layer, inputs, training, seeds):
             gradients[:len(watched)], gradients[len(watched):])
 
 
+def without_build(config):
+    """Keras notes in objects inside others what they were built with."""
+    if isinstance(config, dict):
+        return {key: without_build(item) for key, item in config.items() if key != "build_config"}
+    return [without_build(item) for item in config] if isinstance(config, list) else config
+
+
 def close(ours, theirs, case, what):
     if theirs is None:  # unconnected
         assert ours is None or not np.any(ours), f"{what}: Keras has none"
@@ -99,8 +106,8 @@ def test_layer(server, case, training):
     reply = server.ask("layer", layer=config_of(layer), inputs=encode(inputs),
                        named=encode(case.named) or None, mask=encode(case.mask),
                        options=case.options or None, training=training,
-                       weights=encode(weights), seeds=encode(seeds) if case.gradients else None)
-    assert reply["config"] == config_of(layer)["config"]
+                       weights=encode(weights), seeds=encode(seeds) if case.gradients else None, traced=case.traced)
+    assert without_build(reply["config"]) == without_build(config_of(layer)["config"])
     ours = decode(reply["outputs"])
     assert len(ours) == len(outputs)
     for i, (a, b) in enumerate(zip(ours, outputs)):
@@ -120,3 +127,10 @@ def test_layer(server, case, training):
             close(a, b, case, f"gradient by input {i}")
         for i, (a, b) in enumerate(zip(decode(reply["weight_gradients"]), weight_gradients)):
             close(a, b, case, f"gradient by weight {layer.trainable_weights[i].path}")
+    if case.gradients and case.traced:  # in a function: the same
+        eager = ours + [g for g in decode(reply["input_gradients"]) + decode(reply["weight_gradients"])
+                        if g is not None]
+        traced = decode(reply["traced"])
+        assert len(traced) == len(eager)
+        for i, (a, b) in enumerate(zip(traced, eager)):
+            close(a, b, case, f"result {i} in a function")
