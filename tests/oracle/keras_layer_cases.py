@@ -1,5 +1,7 @@
 """The layers and options that keras_layers_test.py compares, by family."""
 
+import keras_cases_core
+import keras_cases_rnn
 from keras_case import Case, floats
 from keras_cases_activation import activation_cases
 from keras_cases_convolutional import convolutional_cases
@@ -31,4 +33,6 @@ CASES = [
     *pooling_cases(),
     *normalization_cases(),
     *merging_cases(),
+    *keras_cases_core.cases(),
+    *keras_cases_rnn.cases(),
 ]

@@ -38,12 +38,14 @@ def keras_side(case, layer, inputs, training, seeds):
         kwargs["mask"] = tf.nest.map_structure(tf.constant, case.mask)
     if case.passes_training:
         kwargs["training"] = training
-    watched = [t for t in tf.nest.flatten(tensors) if t.dtype.is_floating]
+    named = [kwargs[key] for key in case.named]
+    watched = [t for t in tf.nest.flatten([tensors, named]) if t is not None and t.dtype.is_floating]
     with tf.GradientTape() as tape:
         for t in watched:
             tape.watch(t)
         called = case.call(layer, tensors) if case.call else layer(tensors, **kwargs)
-        outputs = tf.nest.flatten(called)
+        outputs = [o for o in tf.nest.flatten(called) if o is not None]
+        masks = [getattr(o, "_keras_mask", None) for o in outputs]
         if seeds is None:
             seeds = [np.random.default_rng(5).uniform(-1, 1, o.shape).astype("float32")
                      if o.dtype.is_floating else None for o in outputs]
@@ -55,8 +57,15 @@ def keras_side(case, layer, inputs, training, seeds):
     weights = layer.trainable_weights
     gradients = tape.gradient(target, watched + [w.value for w in weights])
     gradients = [None if g is None else tf.convert_to_tensor(g).numpy() for g in gradients]
-    return ([o.numpy() for o in outputs], [l.numpy() for l in losses], seeds,
+    return ([o.numpy() for o in outputs], masks, [l.numpy() for l in losses], seeds,
             gradients[:len(watched)], gradients[len(watched):])
+
+
+def without_build(config):
+    """Keras notes in objects inside others what they were built with."""
+    if isinstance(config, dict):
+        return {key: without_build(item) for key, item in config.items() if key != "build_config"}
+    return [without_build(item) for item in config] if isinstance(config, list) else config
 
 
 def close(ours, theirs, case, what):
@@ -92,19 +101,24 @@ def test_layer(server, case, training):
     if case.random_weights:
         randomise(layer, np.random.default_rng(3))
     weights = [np.array(w) for w in layer.get_weights()]
-    outputs, losses, seeds, input_gradients, weight_gradients = keras_side(
+    outputs, masks, losses, seeds, input_gradients, weight_gradients = keras_side(
         case, layer, inputs, training, None)
 
     reply = server.ask("layer", layer=config_of(layer), inputs=encode(inputs),
                        named=encode(case.named) or None, mask=encode(case.mask),
                        options=case.options or None, training=training,
-                       weights=encode(weights), seeds=encode(seeds) if case.gradients else None)
-    assert reply["config"] == config_of(layer)["config"]
+                       weights=encode(weights), seeds=encode(seeds) if case.gradients else None, traced=case.traced)
+    assert without_build(reply["config"]) == without_build(config_of(layer)["config"])
     ours = decode(reply["outputs"])
     assert len(ours) == len(outputs)
     for i, (a, b) in enumerate(zip(ours, outputs)):
         close(a, b, case, f"output {i}")
         assert reply["output_shapes"][i] == list(b.shape)
+    for i, (a, b) in enumerate(zip(decode(reply["masks"]), masks)):
+        assert (a is None) == (b is None), f"mask of output {i}"
+        if b is not None:
+            close(a, b.numpy(), case, f"mask of output {i}")
+    assert len(reply["losses"]) == len(losses)
     for i, (a, b) in enumerate(zip(decode(reply["losses"]), losses)):
         close(a, b, case, f"loss {i}")
     for i, (a, b) in enumerate(zip(decode(reply["weights"]), layer.get_weights())):
@@ -114,3 +128,10 @@ def test_layer(server, case, training):
             close(a, b, case, f"gradient by input {i}")
         for i, (a, b) in enumerate(zip(decode(reply["weight_gradients"]), weight_gradients)):
             close(a, b, case, f"gradient by weight {layer.trainable_weights[i].path}")
+    if case.gradients and case.traced:  # in a function: the same
+        eager = ours + [g for g in decode(reply["input_gradients"]) + decode(reply["weight_gradients"])
+                        if g is not None]
+        traced = decode(reply["traced"])
+        assert len(traced) == len(eager)
+        for i, (a, b) in enumerate(zip(traced, eager)):
+            close(a, b, case, f"result {i} in a function")

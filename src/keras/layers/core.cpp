@@ -19,9 +19,22 @@ std::shared_ptr<Object> make_input_layer(const Json& config) {
   return std::make_shared<InputLayer>(std::move(read), LayerOptions{.name = std::move(name)});
 }
 
+// Its function is Python.
+std::shared_ptr<Object> refuse_lambda(const Json&) {
+  throw InvalidArgumentError(
+      "Requested the deserialization of a `Lambda` layer whose `function` is a Python lambda. This "
+      "carries a potential risk of arbitrary code execution and thus it is disallowed; here there "
+      "is no `safe_mode=False` either. Write the function as a class of its own, derived from "
+      "keras::Layer, and register it with saving::register_keras_serializable");
+}
+
 constexpr ClassRow kLayers[] = {
     {"Dense", make_layer_of_config<DenseLayer>},
+    {"EinsumDense", make_layer_of_config<EinsumDenseLayer>},
+    {"Embedding", make_layer_of_config<EmbeddingLayer>},
     {"InputLayer", make_input_layer},
+    {"Lambda", refuse_lambda},
+    {"Masking", make_layer_of_config<MaskingLayer>},
 };
 
 }  // namespace

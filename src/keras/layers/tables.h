@@ -16,6 +16,7 @@ std::span<const ClassRow> convolutional_layers();
 std::span<const ClassRow> pooling_layers();
 std::span<const ClassRow> normalization_layers();
 std::span<const ClassRow> merging_layers();
+std::span<const ClassRow> rnn_layers();
 
 // All of them.
 std::span<const ClassRow> layer_rows();

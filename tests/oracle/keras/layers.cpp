@@ -1,4 +1,5 @@
 // {"do": "layer"}: a layer made of its configuration, called, and differentiated.
+#include "keras/backend.h"
 #include "oracle/keras/server.h"
 #include "plimsoll/error.h"
 #include "plimsoll/function.h"
@@ -38,26 +39,55 @@ Tensor weighted_sum(std::span<const Tensor> outputs, std::span<const Tensor> see
   return sum;
 }
 
-void add_gradients(Json& to, keras::Layer& layer, const Nested& inputs, const keras::CallArgs& args,
-                   std::span<const Tensor> seeds) {
+// Of inputs and named tensors, then of weights; empty where there is none.
+std::vector<Tensor> gradients_of(keras::Layer& layer, const Nested& inputs,
+                                 const keras::CallArgs& args, std::span<const Tensor> seeds,
+                                 std::vector<Tensor>& outputs) {
   GradientTape tape({.persistent = false});
-  std::vector<Tensor> sources = flat_tensors(inputs);
+  std::vector<Tensor> sources = flat_tensors({inputs, args.named});
   std::erase_if(sources, [](const Tensor& t) { return !is_floating(t.dtype()); });
-  const std::size_t num_inputs = sources.size();
   for (const Tensor& t : sources) tape.watch(t);
   const auto weights = layer.trainable_weights();
   for (const auto& v : weights) tape.watch(v->raw());
-  const std::vector<Tensor> outputs = flat_tensors(layer(inputs, args));
+  outputs = flat_tensors(layer(inputs, args));
   Tensor target = weighted_sum(outputs, seeds);
   for (const Tensor& loss : layer.losses()) target = target + loss;
   for (const auto& v : weights) sources.push_back(v->raw().value());
-  const std::vector<Tensor> gradients = tape.gradient(std::span(&target, 1), sources);
+  return tape.gradient(std::span(&target, 1), sources);
+}
+
+void add_gradients(Json& to, keras::Layer& layer, const Nested& inputs, const keras::CallArgs& args,
+                   std::span<const Tensor> seeds) {
+  std::vector<Tensor> outputs;
+  const std::vector<Tensor> gradients = gradients_of(layer, inputs, args, seeds, outputs);
+  const std::size_t num_inputs = gradients.size() - layer.trainable_weights().size();
   to["input_gradients"] = from_tensors(std::span(gradients).first(num_inputs));
   to["weight_gradients"] = from_tensors(std::span(gradients).subspan(num_inputs));
 }
 
+// The same in a function: outputs, then the gradients that there are.
+void add_traced(Json& to, keras::Layer& layer, const Nested& inputs, const keras::CallArgs& args,
+                std::span<const Tensor> seeds) {
+  const auto f = Function([&](std::span<const Tensor> in) -> std::vector<Tensor> {
+    std::size_t next = 0;
+    const auto replace = [&](const Value&) { return Value(in[next++]); };
+    const Nested traced_inputs = inputs.map(replace);
+    keras::CallArgs traced = args;
+    traced.named = args.named.map(replace);
+    traced.mask = args.mask.map(replace);
+    if (seeds.empty()) return flat_tensors(layer(traced_inputs, traced));
+    std::vector<Tensor> results;
+    for (const Tensor& g : gradients_of(layer, traced_inputs, traced, seeds, results)) {
+      if (g.is_valid()) results.push_back(g);
+    }
+    return results;
+  });
+  to["traced"] = from_tensors(f(flat_tensors({inputs, args.named, args.mask})));
+}
+
 // "layer": its configuration; "inputs", "named", "mask", "training", "options": of the call;
-// "weights": set before it; "seeds": gradients of sum(outputs * seeds) and the losses are wanted.
+// "weights": set before it; "seeds": gradients of sum(outputs * seeds) and the losses are wanted,
+// with "traced" also in a function.
 Json run_layer(const Json& request) {
   const keras::LayerPtr layer = keras::Layer::get(request.at("layer"));
   const Nested inputs = to_nested(request.at("inputs"));
@@ -73,6 +103,10 @@ Json run_layer(const Json& request) {
     const std::vector<Tensor> before = layer->get_weights();
     add_gradients(reply, *layer, inputs, args, to_tensors(*seeds));
     layer->set_weights(before);
+    if (const Json* traced = request.find("traced"); traced && traced->as_bool()) {
+      add_traced(reply, *layer, inputs, args, to_tensors(*seeds));
+      layer->set_weights(before);
+    }
   }
   // Shapes as a functional model would see them.
   Json shapes = Json::array();
@@ -84,7 +118,9 @@ Json run_layer(const Json& request) {
   reply["outputs"] = from_tensors(flat_tensors(outputs));
   reply["losses"] = from_tensors(layer->losses());
   reply["weights"] = from_tensors(layer->get_weights());
-  reply["masks"] = from_tensors(flat_tensors(layer->compute_mask(inputs, args.mask)));
+  std::vector<Tensor> masks;
+  for (const Tensor& t : flat_tensors(outputs)) masks.push_back(keras::keras_mask(t));
+  reply["masks"] = from_tensors(masks);
   return reply;
 }
 
