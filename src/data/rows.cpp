@@ -1,7 +1,4 @@
 // Taking rows out of tensors.
-#include <cstring>
-#include <unordered_map>
-
 #include "base/check.h"
 #include "data/node.h"
 #include "plimsoll/ops.h"
@@ -24,10 +21,6 @@ Shape shape_of_rows(const Tensor& t, std::size_t num) {
   return Shape(dims);
 }
 
-const std::uint8_t* host_bytes(const Tensor& t) {
-  return static_cast<const std::uint8_t*>(t.impl()->buffer->block.data()) + t.impl()->offset;
-}
-
 Tensor gather_strings(const Tensor& t, std::span<const std::int64_t> rows) {
   const std::vector<std::string>& all = t.impl()->buffer->strings;
   const std::size_t width = t.shape()[0] ? all.size() / static_cast<std::size_t>(t.shape()[0]) : 0;
@@ -42,21 +35,19 @@ Tensor gather_strings(const Tensor& t, std::span<const std::int64_t> rows) {
 
 Tensor gather_one(const Tensor& t, std::span<const std::int64_t> rows, Tensor reused) {
   if (t.dtype() == DType::kString) return gather_strings(t, rows);
-  Device& cpu = Context::get().cpu();
-  if (owner_of(t) != &cpu)
-    return gather(t, constant(rows, {static_cast<std::int64_t>(rows.size())}), 0);
+  Device& device = *owner_of(t);  // batches are made where the rows are
   const Shape shape = shape_of_rows(t, rows.size());
   const bool is_free = reused.is_valid() && reused.shape() == shape &&
                        reused.dtype() == t.dtype() && is_sole_handle(reused);
   if (!is_free) reused = Tensor();  // its memory goes before more is taken
   // A tensor of its own: who knew the old one by its identity does not take this one for it.
   Tensor made = is_free ? make_tensor(t.dtype(), shape, reused.impl()->buffer)
-                        : allocate_tensor(cpu, t.dtype(), shape, batch_owner());
+                        : allocate_tensor(device, t.dtype(), shape, batch_owner());
   const std::size_t width = t.shape()[0] ? static_cast<std::size_t>(t.nbytes() / t.shape()[0]) : 0;
-  auto* to = static_cast<std::uint8_t*>(made.impl()->buffer->block.data());
-  const std::uint8_t* from = host_bytes(t);
+  memory::Address to = address_of(made);
+  const memory::Address from = address_of(t);
   for (const std::int64_t row : rows) {
-    std::memcpy(to, from + static_cast<std::size_t>(row) * width, width);
+    device.move(to, from + static_cast<std::size_t>(row) * width, width);
     to += width;
   }
   return made;

@@ -49,11 +49,17 @@ struct Limit {
   std::uint64_t nbytes;
   std::string origin;
 };
-// The smallest of what compile says and what the device has.
-Limit limit_of(const TrainerState& state, const memory::BudgetStats& device, std::uint64_t in_use,
-               std::uint64_t available) {
-  Limit limit{in_use + available,
-              device.origin.empty() ? "limit of " + device.name : device.origin};
+// The smallest of what compile says, what the device has and what the process may hold.
+Limit limit_of(const TrainerState& state, const memory::Budget& budget) {
+  const memory::BudgetStats device = budget.stats();
+  const std::uint64_t room = budget.available();
+  Limit limit{device.in_use + room, ""};
+  for (const memory::BudgetStats& node :
+       {device, Context::get().process_budget().stats(), Context::get().root_budget().stats()}) {
+    if (limit.origin.empty() && node.limit - node.in_use <= room)
+      limit.origin = node.origin.empty() ? "limit of " + node.name : node.origin;
+  }
+  if (limit.origin.empty()) limit.origin = "limits of " + device.name;
   if (!state.options.memory_budget.empty()) {
     const std::uint64_t own = parse_bytes(state.options.memory_budget);
     if (own < limit.nbytes) limit = {own, "memory_budget of compile"};
@@ -91,12 +97,14 @@ FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training,
   const memory::BudgetStats now = device.budget().stats();
   plan.weights_bytes = nbytes_of(model.weights());
   if (state.optimizer) plan.optimizer_bytes = nbytes_of(state.optimizer->variables());
-  const std::uint64_t taken =
-      plan.arena_bytes + plan.batch_bytes + results + training.shuffle_bytes;
+  // Row numbers are on the host.
+  const std::uint64_t shuffle =
+      &device == &Context::get().cpu() ? rounded(training.shuffle_bytes) : 0;
+  const std::uint64_t taken = plan.arena_bytes + plan.batch_bytes + results + shuffle;
   plan.peak_bytes = now.in_use + taken;
   plan.other_bytes = plan.peak_bytes - plan.arena_bytes - plan.batch_bytes -
                      std::min(plan.peak_bytes, plan.weights_bytes + plan.optimizer_bytes);
-  const Limit limit = limit_of(state, now, now.in_use, device.budget().available());
+  const Limit limit = limit_of(state, device.budget());
   plan.limit_bytes = limit.nbytes;
   plan.limit_origin = limit.origin;
   return plan;
