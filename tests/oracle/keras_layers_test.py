@@ -38,6 +38,12 @@ def keras_side(case, layer, inputs, training, seeds):
         kwargs["mask"] = tf.nest.map_structure(tf.constant, case.mask)
     if case.passes_training:
         kwargs["training"] = training
+    if case.carried is not None:
+        from keras.src.backend.common.masking import set_keras_mask
+        masks = case.carried if isinstance(tensors, list) else [case.carried]
+        for t, mask in zip(tf.nest.flatten(tensors), masks):
+            if mask is not None:
+                set_keras_mask(t, tf.constant(mask))
     watched = [t for t in tf.nest.flatten(tensors) if t.dtype.is_floating]
     with tf.GradientTape() as tape:
         for t in watched:
@@ -53,10 +59,17 @@ def keras_side(case, layer, inputs, training, seeds):
         if losses:
             target += tf.add_n(losses)
     weights = layer.trainable_weights
-    gradients = tape.gradient(target, watched + [w.value for w in weights])
+    sources = watched + [w.value for w in weights]
+    gradients = tape.gradient(target, sources) if case.gradients else [None] * len(sources)
     gradients = [None if g is None else tf.convert_to_tensor(g).numpy() for g in gradients]
     return ([o.numpy() for o in outputs], [l.numpy() for l in losses], seeds,
-            gradients[:len(watched)], gradients[len(watched):])
+            gradients[:len(watched)], gradients[len(watched):], masks_of(outputs))
+
+
+def masks_of(outputs):
+    from keras.src.backend.common.masking import get_keras_mask
+    masks = [get_keras_mask(o) for o in outputs]
+    return [np.array(m) for m in masks if m is not None]
 
 
 def close(ours, theirs, case, what):
@@ -92,11 +105,11 @@ def test_layer(server, case, training):
     if case.random_weights:
         randomise(layer, np.random.default_rng(3))
     weights = [np.array(w) for w in layer.get_weights()]
-    outputs, losses, seeds, input_gradients, weight_gradients = keras_side(
+    outputs, losses, seeds, input_gradients, weight_gradients, masks = keras_side(
         case, layer, inputs, training, None)
 
     reply = server.ask("layer", layer=config_of(layer), inputs=encode(inputs),
-                       named=encode(case.named) or None, mask=encode(case.mask),
+                       named=encode(case.named) or None, mask=encode(case.mask if case.carried is None else case.carried),
                        options=case.options or None, training=training,
                        weights=encode(weights), seeds=encode(seeds) if case.gradients else None)
     assert reply["config"] == config_of(layer)["config"]
@@ -105,6 +118,8 @@ def test_layer(server, case, training):
     for i, (a, b) in enumerate(zip(ours, outputs)):
         close(a, b, case, f"output {i}")
         assert reply["output_shapes"][i] == list(b.shape)
+    if case.carried is not None:
+        assert [m.astype(bool).tolist() for m in decode(reply["masks"])] == [m.tolist() for m in masks]
     for i, (a, b) in enumerate(zip(decode(reply["losses"]), losses)):
         close(a, b, case, f"loss {i}")
     for i, (a, b) in enumerate(zip(decode(reply["weights"]), layer.get_weights())):

@@ -22,6 +22,7 @@ std::shared_ptr<Object> make_input_layer(const Json& config) {
 constexpr ClassRow kLayers[] = {
     {"Dense", make_layer_of_config<DenseLayer>},
     {"InputLayer", make_input_layer},
+    {"Identity", make_layer_of_config<IdentityLayer>},
 };
 
 }  // namespace
@@ -120,6 +121,16 @@ Nested DenseLayer::call(const Nested& inputs, const CallArgs&) {
   Tensor y = matmul(inputs, *kernel_);
   if (bias_) y = nn::bias_add(y, *bias_);
   return config_.activation(y);
+}
+
+IdentityLayer::IdentityLayer(IdentityConfig config, LayerOptions options)
+    : Configured(config, std::move(options)) {
+  supports_masking_ = true;
+  set_built(true);
+}
+
+Nested IdentityLayer::call(const Nested& inputs, const CallArgs&) {
+  return inputs;
 }
 
 }  // namespace plimsoll::keras

@@ -43,8 +43,20 @@ class DenseLayer : public Configured<Layer, DenseConfig> {
   VariablePtr kernel_, bias_;
 };
 
+struct IdentityConfig {
+  static constexpr const char* kClassName = "Identity";
+  void visit(ConfigVisitor&) {}
+};
+// Gives what it is called on.
+class IdentityLayer : public Configured<Layer, IdentityConfig> {
+ public:
+  explicit IdentityLayer(IdentityConfig config, LayerOptions options = {});
+  Nested call(const Nested& inputs, const CallArgs& args) override;
+};
+
 namespace layers {
 using Dense = LayerRef<DenseLayer>;
+using Identity = LayerRef<IdentityLayer>;
 }  // namespace layers
 
 }  // namespace plimsoll::keras
