@@ -8,6 +8,7 @@
 #include "keras/layers/tables.h"
 #include "keras/names.h"
 #include "keras/node.h"
+#include "keras/op_layer.h"
 #include "keras/registry.h"
 #include "plimsoll/function.h"
 #include "plimsoll/keras/metrics.h"
@@ -51,6 +52,7 @@ Json Layer::get_config() const {
 }
 
 LayerPtr Layer::get(const Json& identifier) {
+  if (is_op(identifier)) return make_op_layer(identifier);
   return make_object_of<Layer>(identifier, layer_rows(), "layer");
 }
 

@@ -32,3 +32,14 @@ def merging_cases():
     yield Case("dot_of_vector", lambda k: k.layers.Dot(axes=(1, 2)), [floats(2, 4), a], passes_training=False)
     yield Case("dot_ranks", lambda k: k.layers.Dot(axes=(1, 3)), [floats(2, 4, 3, 5), floats(2, 3, 2, 4)],
                passes_training=False)
+
+    one = np.array([[1, 0, 1], [0, 0, 1]], dtype=bool)
+    two = np.array([[1, 1, 0], [0, 0, 1]], dtype=bool)
+    for name in ["Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum", "Concatenate"]:
+        yield Case(f"{name.lower()}_masks", lambda k, name=name: getattr(k.layers, name)(), [a, b],
+                   carried=[one, two], passes_training=False)
+        yield Case(f"{name.lower()}_some_mask", lambda k, name=name: getattr(k.layers, name)(), [a, b],
+                   carried=[None, two], passes_training=False)
+    yield Case("concatenate_steps_masks", lambda k: k.layers.Concatenate(axis=1), [a, b], carried=[one, None],
+               passes_training=False)
+    yield Case("dot_masks", lambda k: k.layers.Dot(axes=2), [a, b], carried=[one, two], passes_training=False)

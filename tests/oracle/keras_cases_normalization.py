@@ -74,3 +74,7 @@ def normalization_cases():
         k.layers.Dense(4), power_iterations=2), floats(3, 5))
     yield Case("spectralnormalization_conv", lambda k: k.layers.SpectralNormalization(
         k.layers.Conv2D(4, 3)), floats(2, 5, 5, 3))
+    steps = np.array([[1, 1, 0, 1, 0], [1, 0, 0, 0, 0], [1, 1, 1, 1, 1]], dtype=bool)
+    for name in ["BatchNormalization", "LayerNormalization", "UnitNormalization", "RMSNormalization"]:
+        yield Case(f"{name.lower()}_carried", lambda k, name=name: getattr(k.layers, name)(), floats(3, 5, 4),
+                   carried=steps, passes_training=name == "BatchNormalization", tolerance=1e-4)

@@ -22,6 +22,8 @@ def core_cases():
     yield Case("dense_3d", lambda k: k.layers.Dense(
         3, activation="gelu", bias_regularizer=k.regularizers.L1L2(l1=0.1, l2=0.2),
         activity_regularizer="l1"), floats(2, 3, 5), passes_training=False)
+    yield Case("identity", lambda k: k.layers.Identity(), floats(2, 3), passes_training=False)
+    yield Case("identity_list", lambda k: k.layers.Identity(), [floats(2, 3), floats(4)], passes_training=False)
 
 
 CASES = [

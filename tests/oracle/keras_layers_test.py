@@ -38,6 +38,12 @@ def keras_side(case, layer, inputs, training, seeds):
         kwargs["mask"] = tf.nest.map_structure(tf.constant, case.mask)
     if case.passes_training:
         kwargs["training"] = training
+    if case.carried is not None:
+        from keras.src.backend.common.masking import set_keras_mask
+        masks = case.carried if isinstance(tensors, list) else [case.carried]
+        for t, mask in zip(tf.nest.flatten(tensors), masks):
+            if mask is not None:
+                set_keras_mask(t, tf.constant(mask))
     named = [kwargs[key] for key in case.named]
     watched = [t for t in tf.nest.flatten([tensors, named]) if t is not None and t.dtype.is_floating]
     with tf.GradientTape() as tape:
@@ -55,7 +61,8 @@ def keras_side(case, layer, inputs, training, seeds):
         if losses:
             target += tf.add_n(losses)
     weights = layer.trainable_weights
-    gradients = tape.gradient(target, watched + [w.value for w in weights])
+    sources = watched + [w.value for w in weights]
+    gradients = tape.gradient(target, sources) if case.gradients else [None] * len(sources)
     gradients = [None if g is None else tf.convert_to_tensor(g).numpy() for g in gradients]
     return ([o.numpy() for o in outputs], masks, [l.numpy() for l in losses], seeds,
             gradients[:len(watched)], gradients[len(watched):])
@@ -105,7 +112,7 @@ def test_layer(server, case, training):
         case, layer, inputs, training, None)
 
     reply = server.ask("layer", layer=config_of(layer), inputs=encode(inputs),
-                       named=encode(case.named) or None, mask=encode(case.mask),
+                       named=encode(case.named) or None, mask=encode(case.mask if case.carried is None else case.carried),
                        options=case.options or None, training=training,
                        weights=encode(weights), seeds=encode(seeds) if case.gradients else None, traced=case.traced)
     assert without_build(reply["config"]) == without_build(config_of(layer)["config"])

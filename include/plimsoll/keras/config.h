@@ -55,8 +55,13 @@ Json to_config(const std::optional<T>& value) {
 }
 template <class T>
 void from_config(const Json& json, std::optional<T>& value) {
-  value.reset();
-  if (!json.is_null()) from_config(json, value.emplace());
+  if (json.is_null()) {
+    value.reset();
+    return;
+  }
+  T read{};
+  from_config(json, read);
+  value = std::move(read);
 }
 template <class T>
 Json to_config(const std::vector<T>& values) {

@@ -241,6 +241,7 @@ struct InputOptions {
 KerasTensor Input(const PartialShape& shape, const InputOptions& options = {});
 
 // On KerasTensors they are nodes of the model, as Keras's operators are; on tensors they compute.
+// Types are brought together as Keras does: a number does not change that of a floating tensor.
 Nested operator+(const Nested& x, const Nested& y);
 Nested operator-(const Nested& x, const Nested& y);
 Nested operator*(const Nested& x, const Nested& y);
@@ -249,5 +250,10 @@ Nested operator+(const Nested& x, double y);
 Nested operator-(const Nested& x, double y);
 Nested operator*(const Nested& x, double y);
 Nested operator/(const Nested& x, double y);
+Nested operator+(double x, const Nested& y);
+Nested operator-(double x, const Nested& y);
+Nested operator*(double x, const Nested& y);
+Nested operator/(double x, const Nested& y);
+Nested operator-(const Nested& x);
 
 }  // namespace plimsoll::keras

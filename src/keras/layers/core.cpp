@@ -35,6 +35,7 @@ constexpr ClassRow kLayers[] = {
     {"InputLayer", make_input_layer},
     {"Lambda", refuse_lambda},
     {"Masking", make_layer_of_config<MaskingLayer>},
+    {"Identity", make_layer_of_config<IdentityLayer>},
 };
 
 }  // namespace
@@ -133,6 +134,16 @@ Nested DenseLayer::call(const Nested& inputs, const CallArgs&) {
   Tensor y = matmul(inputs, *kernel_);
   if (bias_) y = nn::bias_add(y, *bias_);
   return config_.activation(y);
+}
+
+IdentityLayer::IdentityLayer(IdentityConfig config, LayerOptions options)
+    : Configured(config, std::move(options)) {
+  supports_masking_ = true;
+  set_built(true);
+}
+
+Nested IdentityLayer::call(const Nested& inputs, const CallArgs&) {
+  return inputs;
 }
 
 }  // namespace plimsoll::keras

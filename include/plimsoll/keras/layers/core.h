@@ -101,11 +101,23 @@ class MaskingLayer : public Configured<Layer, MaskingConfig> {
   Nested compute_mask(const Nested& inputs, const Nested& mask) override;
 };
 
+struct IdentityConfig {
+  static constexpr const char* kClassName = "Identity";
+  void visit(ConfigVisitor&) {}
+};
+// Gives what it is called on.
+class IdentityLayer : public Configured<Layer, IdentityConfig> {
+ public:
+  explicit IdentityLayer(IdentityConfig config, LayerOptions options = {});
+  Nested call(const Nested& inputs, const CallArgs& args) override;
+};
+
 namespace layers {
 using Dense = LayerRef<DenseLayer>;
 using EinsumDense = LayerRef<EinsumDenseLayer>;
 using Embedding = LayerRef<EmbeddingLayer>;
 using Masking = LayerRef<MaskingLayer>;
+using Identity = LayerRef<IdentityLayer>;
 }  // namespace layers
 
 }  // namespace plimsoll::keras
