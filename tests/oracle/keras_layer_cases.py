@@ -14,6 +14,7 @@ class Case:
     named: dict = dataclasses.field(default_factory=dict)    # further tensors by name
     options: dict = dataclasses.field(default_factory=dict)  # and what is no tensor
     mask: typing.Any = None
+    carried: dict = dataclasses.field(default_factory=dict)  # masks on tensors: of "inputs", or by name
     gradients: bool = True
     random_weights: bool = True      # else those that Keras makes
     random_in_training: bool = False
@@ -62,5 +63,6 @@ def regularization_cases():
 CASES = [*core_cases(), *activation_cases(), *reshaping_cases(), *regularization_cases()]
 import keras_cases_core  # noqa: E402  (they need Case)
 import keras_cases_rnn  # noqa: E402
+import keras_cases_attention  # noqa: E402
 
-CASES += [*keras_cases_core.cases(), *keras_cases_rnn.cases()]
+CASES += [*keras_cases_core.cases(), *keras_cases_rnn.cases(), *keras_cases_attention.cases()]

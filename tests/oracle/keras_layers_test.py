@@ -33,9 +33,11 @@ def keras_side(case, layer, inputs, training, seeds):
 
     tensors = tf.nest.map_structure(tf.constant, inputs)
     kwargs = {key: tf.nest.map_structure(tf.constant, value) for key, value in case.named.items()}
+    for key, mask in case.carried.items():
+        (tensors if key == "inputs" else kwargs[key])._keras_mask = tf.constant(mask)
     kwargs.update(case.options)
     if case.mask is not None:
-        kwargs["mask"] = tf.nest.map_structure(tf.constant, case.mask)
+        kwargs["mask"] = tf.nest.map_structure(lambda m: None if m is None else tf.constant(m), case.mask)
     if case.passes_training:
         kwargs["training"] = training
     named = [kwargs[key] for key in case.named]
@@ -105,6 +107,7 @@ def test_layer(server, case, training):
 
     reply = server.ask("layer", layer=config_of(layer), inputs=encode(inputs),
                        named=encode(case.named) or None, mask=encode(case.mask),
+                       carried=encode(case.carried) or None,
                        options=case.options or None, training=training,
                        weights=encode(weights), seeds=encode(seeds) if case.gradients else None, traced=case.traced)
     assert without_build(reply["config"]) == without_build(config_of(layer)["config"])
