@@ -14,6 +14,7 @@ std::span<const ClassRow> regularization_layers();
 std::span<const ClassRow> reshaping_layers();
 std::span<const ClassRow> rnn_layers();
 std::span<const ClassRow> attention_layers();
+std::span<const ClassRow> preprocessing_layers();
 
 // All of them.
 std::span<const ClassRow> layer_rows();
