@@ -84,6 +84,7 @@ class Nest {
     if (is_leaf() && i == 0) return *this;
     throw InvalidArgumentError("no element " + std::to_string(i) + " in " + kind_name());
   }
+  Nest& operator[](std::size_t i) { return const_cast<Nest&>(std::as_const(*this)[i]); }
   // None if there is no such member.
   const Nest* find(std::string_view key) const noexcept {
     if (!is_dict()) return nullptr;

@@ -14,7 +14,7 @@ class Case:
     named: dict = dataclasses.field(default_factory=dict)    # further tensors by name
     options: dict = dataclasses.field(default_factory=dict)  # and what is no tensor
     mask: typing.Any = None     # is given to call()
-    carried: typing.Any = None  # masks that the inputs carry, in their structure; that of the output is compared
+    carried: dict = dataclasses.field(default_factory=dict)  # masks on tensors: of "inputs", or by name
     gradients: bool = True
     random_weights: bool = True      # else those that Keras makes
     random_in_training: bool = False

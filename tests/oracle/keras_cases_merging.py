@@ -37,9 +37,9 @@ def merging_cases():
     two = np.array([[1, 1, 0], [0, 0, 1]], dtype=bool)
     for name in ["Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum", "Concatenate"]:
         yield Case(f"{name.lower()}_masks", lambda k, name=name: getattr(k.layers, name)(), [a, b],
-                   carried=[one, two], passes_training=False)
+                   carried={"inputs": [one, two]}, passes_training=False)
         yield Case(f"{name.lower()}_some_mask", lambda k, name=name: getattr(k.layers, name)(), [a, b],
-                   carried=[None, two], passes_training=False)
-    yield Case("concatenate_steps_masks", lambda k: k.layers.Concatenate(axis=1), [a, b], carried=[one, None],
+                   carried={"inputs": [None, two]}, passes_training=False)
+    yield Case("concatenate_steps_masks", lambda k: k.layers.Concatenate(axis=1), [a, b], carried={"inputs": [one, None]},
                passes_training=False)
-    yield Case("dot_masks", lambda k: k.layers.Dot(axes=2), [a, b], carried=[one, two], passes_training=False)
+    yield Case("dot_masks", lambda k: k.layers.Dot(axes=2), [a, b], carried={"inputs": [one, two]}, passes_training=False)

@@ -77,4 +77,4 @@ def normalization_cases():
     steps = np.array([[1, 1, 0, 1, 0], [1, 0, 0, 0, 0], [1, 1, 1, 1, 1]], dtype=bool)
     for name in ["BatchNormalization", "LayerNormalization", "UnitNormalization", "RMSNormalization"]:
         yield Case(f"{name.lower()}_carried", lambda k, name=name: getattr(k.layers, name)(), floats(3, 5, 4),
-                   carried=steps, passes_training=name == "BatchNormalization", tolerance=1e-4)
+                   carried={"inputs": steps}, passes_training=name == "BatchNormalization", tolerance=1e-4)

@@ -1,5 +1,6 @@
 """The layers and options that keras_layers_test.py compares, by family."""
 
+import keras_cases_attention
 import keras_cases_core
 import keras_cases_rnn
 from keras_case import Case, floats
@@ -37,4 +38,5 @@ CASES = [
     *merging_cases(),
     *keras_cases_core.cases(),
     *keras_cases_rnn.cases(),
+    *keras_cases_attention.cases(),
 ]

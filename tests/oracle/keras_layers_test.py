@@ -33,17 +33,16 @@ def keras_side(case, layer, inputs, training, seeds):
 
     tensors = tf.nest.map_structure(tf.constant, inputs)
     kwargs = {key: tf.nest.map_structure(tf.constant, value) for key, value in case.named.items()}
+    for key, masks in case.carried.items():
+        carriers = tf.nest.flatten(tensors if key == "inputs" else kwargs[key])
+        for t, mask in zip(carriers, masks if isinstance(masks, list) else [masks]):
+            if mask is not None:
+                t._keras_mask = tf.constant(mask)
     kwargs.update(case.options)
     if case.mask is not None:
-        kwargs["mask"] = tf.nest.map_structure(tf.constant, case.mask)
+        kwargs["mask"] = tf.nest.map_structure(lambda m: None if m is None else tf.constant(m), case.mask)
     if case.passes_training:
         kwargs["training"] = training
-    if case.carried is not None:
-        from keras.src.backend.common.masking import set_keras_mask
-        masks = case.carried if isinstance(tensors, list) else [case.carried]
-        for t, mask in zip(tf.nest.flatten(tensors), masks):
-            if mask is not None:
-                set_keras_mask(t, tf.constant(mask))
     named = [kwargs[key] for key in case.named]
     watched = [t for t in tf.nest.flatten([tensors, named]) if t is not None and t.dtype.is_floating]
     with tf.GradientTape() as tape:
@@ -112,7 +111,8 @@ def test_layer(server, case, training):
         case, layer, inputs, training, None)
 
     reply = server.ask("layer", layer=config_of(layer), inputs=encode(inputs),
-                       named=encode(case.named) or None, mask=encode(case.mask if case.carried is None else case.carried),
+                       named=encode(case.named) or None, mask=encode(case.mask),
+                       carried=encode(case.carried) or None,
                        options=case.options or None, training=training,
                        weights=encode(weights), seeds=encode(seeds) if case.gradients else None, traced=case.traced)
     assert without_build(reply["config"]) == without_build(config_of(layer)["config"])

@@ -17,6 +17,8 @@ std::span<const ClassRow> pooling_layers();
 std::span<const ClassRow> normalization_layers();
 std::span<const ClassRow> merging_layers();
 std::span<const ClassRow> rnn_layers();
+std::span<const ClassRow> attention_layers();
+std::span<const ClassRow> preprocessing_layers();
 
 // All of them.
 std::span<const ClassRow> layer_rows();

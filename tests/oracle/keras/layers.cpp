@@ -29,6 +29,22 @@ std::vector<Tensor> flat_tensors(const Nested& values) {
   return tensors;
 }
 
+// Sets the masks that "carried" names on the inputs and named tensors.
+void carry_masks(const Json& request, const Nested& inputs, const Nested& named) {
+  const Json* carried = request.find("carried");
+  if (!carried || carried->is_null()) return;
+  for (const auto& [key, mask] : carried->as_object()) {
+    const Nested* to = key == "inputs" ? &inputs : named.find(key);
+    if (!to) throw InvalidArgumentError("a mask for '" + key + "', which is not there");
+    const std::vector<Tensor> carriers = flat_tensors(*to);
+    const std::vector<Tensor> masks =
+        mask.is_array() ? to_tensors(mask) : std::vector{to_tensor(mask)};
+    for (std::size_t i = 0; i < carriers.size() && i < masks.size(); ++i) {
+      if (masks[i].is_valid()) keras::set_keras_mask(carriers[i], masks[i]);
+    }
+  }
+}
+
 // The sum of outputs times seeds, of which gradients are taken.
 Tensor weighted_sum(std::span<const Tensor> outputs, std::span<const Tensor> seeds) {
   Tensor sum = zeros({}, float32);
@@ -67,7 +83,7 @@ void add_gradients(Json& to, keras::Layer& layer, const Nested& inputs, const ke
 
 // The same in a function: outputs, then the gradients that there are.
 void add_traced(Json& to, keras::Layer& layer, const Nested& inputs, const keras::CallArgs& args,
-                std::span<const Tensor> seeds) {
+                std::span<const Tensor> seeds, const Json& request) {
   const auto f = Function([&](std::span<const Tensor> in) -> std::vector<Tensor> {
     std::size_t next = 0;
     const auto replace = [&](const Value&) { return Value(in[next++]); };
@@ -75,6 +91,7 @@ void add_traced(Json& to, keras::Layer& layer, const Nested& inputs, const keras
     keras::CallArgs traced = args;
     traced.named = args.named.map(replace);
     traced.mask = args.mask.map(replace);
+    carry_masks(request, traced_inputs, traced.named);
     if (seeds.empty()) return flat_tensors(layer(traced_inputs, traced));
     std::vector<Tensor> results;
     for (const Tensor& g : gradients_of(layer, traced_inputs, traced, seeds, results)) {
@@ -85,13 +102,15 @@ void add_traced(Json& to, keras::Layer& layer, const Nested& inputs, const keras
   to["traced"] = from_tensors(f(flat_tensors({inputs, args.named, args.mask})));
 }
 
-// "layer": its configuration; "inputs", "named", "mask", "training", "options": of the call;
+// "layer": its configuration; "inputs", "named", "mask", "training", "options", "carried": of the
+// call;
 // "weights": set before it; "seeds": gradients of sum(outputs * seeds) and the losses are wanted,
 // with "traced" also in a function.
 Json run_layer(const Json& request) {
   const keras::LayerPtr layer = keras::Layer::get(request.at("layer"));
   const Nested inputs = to_nested(request.at("inputs"));
   const keras::CallArgs args = read_args(request);
+  carry_masks(request, inputs, args.named);
   Json reply = Json::object({{"config", layer->get_config()}});
   layer->ensure_built(keras::shapes_of(inputs), keras::shapes_of(args.named));
   if (const Json* weights = request.find("weights"); weights && !weights->is_null())
@@ -104,7 +123,7 @@ Json run_layer(const Json& request) {
     add_gradients(reply, *layer, inputs, args, to_tensors(*seeds));
     layer->set_weights(before);
     if (const Json* traced = request.find("traced"); traced && traced->as_bool()) {
-      add_traced(reply, *layer, inputs, args, to_tensors(*seeds));
+      add_traced(reply, *layer, inputs, args, to_tensors(*seeds), request);
       layer->set_weights(before);
     }
   }
