@@ -71,6 +71,8 @@ PUBLIC = {
     "device.h": "runtime",
     "debugging.h": "runtime",
     "memory_api.h": "runtime",
+    "data/": "data",
+    "keras.h": "keras",
     "keras/": "keras",
     "tf.h": ANY,
 }

@@ -31,6 +31,8 @@ struct FunctionState;  // internal
 struct FunctionOptions {
   std::string name = "function";
   int max_traces = 64;  // signatures kept; the one not used for longest goes
+  // Runs in the arenas of this one, for functions that take turns: training and evaluation.
+  const class Function* shares_arenas_with = nullptr;
 };
 
 class Function {
@@ -53,6 +55,11 @@ class Function {
   MemoryPlan plan(std::initializer_list<TensorSpec> inputs) const {
     return plan(std::span(inputs.begin(), inputs.size()));
   }
+
+  // Traces and prepares a call with such inputs, without running it: its kernels and constants are
+  // there afterwards, and the plan says what the call itself will take.
+  // throws: ResourceExhaustedError for kernels and constants; what the body throws.
+  MemoryPlan prepare(std::span<const TensorSpec> inputs) const;
 
   const std::string& name() const noexcept;
   int num_traces() const;  // signatures that are kept now

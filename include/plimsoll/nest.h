@@ -18,6 +18,10 @@
 
 namespace plimsoll {
 
+// Whether a Nest<Leaf> of one leaf may stand where a T is expected.
+template <class Leaf, class T>
+inline constexpr bool kReadsAs = std::is_same_v<Leaf, T>;
+
 template <class Leaf>
 class Nest {
  public:
@@ -64,10 +68,8 @@ class Nest {
 
   // The one leaf, as what it can be read as.
   template <class T>
-  requires(!std::is_same_v<T, Nest> && std::is_convertible_v<const Leaf&, const T&>) operator T()
-      const {
-    return static_cast<const T&>(leaf());
-  }
+  requires kReadsAs<Leaf, T>
+  operator T() const { return static_cast<const T&>(leaf()); }
 
   // Of a list or a dictionary how many, else 1; none: 0.
   std::size_t size() const noexcept {

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <random>
 
+#include "plimsoll/ops.h"
 #include "tensor/tensor_impl.h"
 
 namespace plimsoll::keras {
@@ -38,6 +39,11 @@ void seed_everything(std::int64_t seed) {
 
 random::Seed draw_seed(std::optional<std::int64_t> seed) {
   return {seed ? *seed : make_default_seed(), 0};
+}
+
+Tensor normalize(const Tensor& x, const std::vector<std::int64_t>& axes, double epsilon) {
+  const Tensor inverse = math::rsqrt(reduce_sum(square(x), axes, true));
+  return x * minimum(inverse, fill(Shape(), 1 / epsilon, x.dtype()));
 }
 
 Tensor keras_mask(const Tensor& tensor) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "plimsoll/ops/random.h"
 #include "plimsoll/tensor.h"
@@ -17,6 +18,10 @@ std::int64_t make_default_seed();
 void seed_everything(std::int64_t seed);
 // As Keras draws by a seed: {seed, 0}.
 random::Seed draw_seed(std::optional<std::int64_t> seed);
+
+// To length 1 along the axes (empty: all), as keras.ops.normalize does; what is shorter than
+// epsilon is divided by it.
+Tensor normalize(const Tensor& x, const std::vector<std::int64_t>& axes, double epsilon = kEpsilon);
 
 // Which time steps of a tensor count; empty: all, or it was not said.
 Tensor keras_mask(const Tensor& tensor);

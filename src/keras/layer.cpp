@@ -10,7 +10,7 @@
 #include "keras/node.h"
 #include "keras/registry.h"
 #include "plimsoll/function.h"
-#include "plimsoll/keras/metric.h"
+#include "plimsoll/keras/metrics.h"
 #include "plimsoll/ops.h"
 #include "runtime/trace.h"
 

@@ -12,10 +12,6 @@
 namespace plimsoll::keras {
 namespace {
 
-Tensor to_type(const Tensor& t, DType dtype) {
-  return t.is_valid() && t.dtype() != dtype ? cast(t, dtype) : t;
-}
-
 bool is_mean(std::string_view reduction) {
   return reduction == "mean" || reduction == "sum_over_batch_size";
 }
@@ -28,6 +24,10 @@ Axes axes_from(int from, int rank) {
 }
 
 }  // namespace
+
+Tensor to_type(const Tensor& t, DType dtype) {
+  return t.is_valid() && t.dtype() != dtype ? cast(t, dtype) : t;
+}
 
 std::pair<Tensor, Tensor> squeeze_or_expand_to_same_rank(const Tensor& a, const Tensor& b,
                                                          bool expand_rank_1) {

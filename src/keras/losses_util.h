@@ -8,6 +8,8 @@
 
 namespace plimsoll::keras {
 
+Tensor to_type(const Tensor& t, DType dtype);  // an empty one stays empty
+
 // Squeezes or adds a last dimension of 1 where the ranks differ by one.
 std::pair<Tensor, Tensor> squeeze_or_expand_to_same_rank(const Tensor& a, const Tensor& b,
                                                          bool expand_rank_1 = true);

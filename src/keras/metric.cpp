@@ -1,7 +1,5 @@
 #include "plimsoll/keras/metric.h"
 
-#include "base/check.h"
-#include "keras/losses_util.h"
 #include "keras/names.h"
 #include "plimsoll/ops.h"
 #include "runtime/trace.h"
@@ -47,24 +45,20 @@ void Metric::update_with(const Tensor& y_true, const Tensor& y_pred, const Tenso
   update_state(args, sample_weight);
 }
 
-MeanMetric::MeanMetric(MeanConfig config, MetricOptions options)
-    : Configured(std::move(config), std::move(options)),
-      total_(add_variable(Shape(), "zeros", "total")),
-      count_(add_variable(Shape(), "zeros", "count")) {}
-
-void MeanMetric::update_state(std::span<const Tensor> args, const Tensor& sample_weight) {
-  PLIMSOLL_CHECK(args.size() == 1, InvalidArgumentError,
-                 "metric '{}' takes one tensor of values, received {}", name(), args.size());
-  const Reduced reduced = reduce_to_samplewise_values(args[0], sample_weight, dtype());
-  total_->assign_add(reduce_sum(reduced.values));
-  count_->assign_add(
-      reduced.weights.is_valid()
-          ? reduce_sum(reduced.weights)
-          : fill(Shape(), static_cast<double>(reduced.values.num_elements()), dtype()));
+MetricOptions with_default_name(MetricOptions options, const char* class_name, const char* name) {
+  if (options.name.empty()) options.name = name ? name : unique_name(to_snake_case(class_name));
+  return options;
 }
 
-Tensor MeanMetric::result() const {
-  return math::divide_no_nan(total_->value(), count_->value());
+void visit_metric_options(ConfigVisitor& v, MetricOptions& options) {
+  v("name", options.name);
+  if (v.is_reading()) {
+    Json dtype;
+    v("dtype", dtype);
+    if (dtype.is_string()) options.dtype = parse_dtype(dtype.as_string());
+  } else {
+    v("dtype", options.dtype);
+  }
 }
 
 }  // namespace plimsoll::keras

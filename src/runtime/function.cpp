@@ -24,6 +24,10 @@ std::vector<TensorSpec> specs_of(std::span<const Tensor> inputs) {
   return specs;
 }
 
+std::vector<TensorSpec> specs_of(std::span<const TensorSpec> specs) {
+  return {specs.begin(), specs.end()};
+}
+
 std::string signature_text(std::span<const TensorSpec> specs) {
   std::string text;
   for (const TensorSpec& spec : specs) {
@@ -49,11 +53,14 @@ struct FunctionState {
       }
       return true;
     }
+    bool matches(std::span<const TensorSpec> inputs, const Device* device) const noexcept {
+      return device == asked && std::ranges::equal(specs, inputs);
+    }
   };
 
   Function::Body body;
   FunctionOptions options;
-  ArenaPool arenas;
+  std::shared_ptr<ArenaPool> arenas = std::make_shared<ArenaPool>();
   std::mutex mutex;              // guards what follows
   std::list<Traced> traces;      // used last first
   int num_in_a_row = 0;          // calls that had to trace
@@ -61,7 +68,9 @@ struct FunctionState {
 
   void trace_body(Trace& trace, std::span<const TensorSpec> specs);
   CompiledGraph compile_for(std::span<const TensorSpec> specs);
-  std::shared_ptr<Executable> find(std::span<const Tensor> inputs);
+  // By tensors, or by specs.
+  template <class Inputs>
+  std::shared_ptr<Executable> find(const Inputs& inputs);
   void forget(const Executable* executable);
   [[noreturn]] void explain(const ResourceExhaustedError& error, const MemoryPlan& plan,
                             std::span<const TensorSpec> specs);
@@ -92,7 +101,8 @@ CompiledGraph FunctionState::compile_for(std::span<const TensorSpec> specs) {
   return compile(std::move(made), *device, options.name);
 }
 
-std::shared_ptr<Executable> FunctionState::find(std::span<const Tensor> inputs) {
+template <class Inputs>
+std::shared_ptr<Executable> FunctionState::find(const Inputs& inputs) {
   const Device* asked = current_scope ? &place_value(DType::kFloat32, 0) : nullptr;
   {
     std::scoped_lock lock(mutex);
@@ -189,7 +199,7 @@ void FunctionState::explain(const ResourceExhaustedError& error, const MemoryPla
 
 std::uint64_t measure_written_height(const Function& function, std::span<const Tensor> inputs,
                                      std::span<Tensor> outputs) {
-  ArenaPool& arenas = function.state()->arenas;
+  ArenaPool& arenas = *function.state()->arenas;
   arenas.is_measuring = true;
   function.run(inputs, outputs);
   arenas.is_measuring = false;
@@ -199,6 +209,10 @@ std::uint64_t measure_written_height(const Function& function, std::span<const T
 Function::Function(Body body, FunctionOptions options) : state_(std::make_shared<FunctionState>()) {
   PLIMSOLL_CHECK(body, InvalidArgumentError, "function '{}' needs a body", options.name);
   state_->body = std::move(body);
+  if (options.shares_arenas_with) {
+    state_->arenas = options.shares_arenas_with->state_->arenas;
+    options.shares_arenas_with = nullptr;  // which need not live as long
+  }
   state_->options = std::move(options);
 }
 
@@ -215,7 +229,7 @@ void Function::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) co
                  "function '{}' returns {} tensors, got room for {}", name(), num_outputs,
                  outputs.size());
   try {
-    executable->run(inputs, outputs, state_->arenas);
+    executable->run(inputs, outputs, *state_->arenas);
   } catch (const ResourceExhaustedError& error) {
     state_->forget(executable.get());  // what could not run keeps nothing
     state_->explain(error, executable->plan(), specs_of(inputs));
@@ -245,6 +259,10 @@ MemoryPlan Function::plan(std::span<const TensorSpec> inputs) const {
   return state_->compile_for(inputs).plan;
 }
 
+MemoryPlan Function::prepare(std::span<const TensorSpec> inputs) const {
+  return state_->find(inputs)->plan();
+}
+
 std::string Function::graph_text(std::span<const TensorSpec> inputs) const {
   return state_->compile_for(inputs).graph.to_text();
 }
@@ -257,7 +275,7 @@ int Function::num_traces() const {
   return static_cast<int>(state_->traces.size());
 }
 void Function::trim() const noexcept {
-  state_->arenas.trim();
+  state_->arenas->trim();
 }
 
 void internal::check_num_inputs(std::size_t received, std::size_t expected) {

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keras_layer_cases import Case, floats
+from keras_case import Case, floats
 
 
 def ids(*shape, high=7, seed=0):

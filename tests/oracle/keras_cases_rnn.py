@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keras_layer_cases import Case, floats
+from keras_case import Case, floats
 
 MASK = np.array([[1, 1, 1, 1, 0], [1, 1, 0, 0, 0], [1, 1, 1, 1, 1]], dtype=bool)      # padded
 HOLES = np.array([[0, 1, 0, 1, 1], [1, 0, 0, 1, 0], [0, 0, 0, 0, 0]], dtype=bool)

@@ -45,7 +45,8 @@ def keras_side(case, layer, inputs, training, seeds):
     with tf.GradientTape() as tape:
         for t in watched:
             tape.watch(t)
-        outputs = [o for o in tf.nest.flatten(layer(tensors, **kwargs)) if o is not None]
+        called = case.call(layer, tensors) if case.call else layer(tensors, **kwargs)
+        outputs = [o for o in tf.nest.flatten(called) if o is not None]
         masks = [getattr(o, "_keras_mask", None) for o in outputs]
         if seeds is None:
             seeds = [np.random.default_rng(5).uniform(-1, 1, o.shape).astype("float32")
@@ -96,8 +97,11 @@ def test_layer(server, case, training):
         training = False  # its values are random; tests/keras looks at their distribution
     keras.utils.set_random_seed(1)
     layer = case.make(keras)
+    made_of = config_of(layer) if case.adapt is not None else None
+    if case.adapt is not None:
+        layer.adapt(case.adapt)
     inputs = case.inputs
-    layer(inputs, **case.named, **case.options) if case.build_by_call else layer.build(
+    layer(inputs, **case.named, **case.options) if case.build_by_call and not case.call else layer.build(
         keras.tree.map_structure(lambda a: tuple(np.asarray(a).shape), inputs))
     if case.random_weights:
         randomise(layer, np.random.default_rng(3))
@@ -105,11 +109,11 @@ def test_layer(server, case, training):
     outputs, masks, losses, seeds, input_gradients, weight_gradients = keras_side(
         case, layer, inputs, training, None)
 
-    reply = server.ask("layer", layer=config_of(layer), inputs=encode(inputs),
+    reply = server.ask("layer", layer=made_of or config_of(layer), inputs=encode(inputs),
                        named=encode(case.named) or None, mask=encode(case.mask),
-                       carried=encode(case.carried) or None,
+                       carried=encode(case.carried) or None, adapt=encode(case.adapt),
                        options=case.options or None, training=training,
-                       weights=encode(weights), seeds=encode(seeds) if case.gradients else None, traced=case.traced)
+                       weights=None if made_of else encode(weights), seeds=encode(seeds) if case.gradients else None, traced=case.traced)
     assert without_build(reply["config"]) == without_build(config_of(layer)["config"])
     ours = decode(reply["outputs"])
     assert len(ours) == len(outputs)

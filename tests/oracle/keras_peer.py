@@ -73,6 +73,13 @@ class Server:
 
 
 def config_of(keras_object):
-    """A Keras object's configuration as JSON has it: tuples are lists."""
+    """A Keras object's configuration as JSON has it: tuples are lists. Without the shapes for which layers
+    inside were built, which are no part of what get_config gives."""
     import keras
-    return json.loads(json.dumps(keras.saving.serialize_keras_object(keras_object)))
+
+    def without_build(value):
+        if isinstance(value, dict):
+            return {key: without_build(item) for key, item in value.items() if key != "build_config"}
+        return [without_build(item) for item in value] if isinstance(value, list) else value
+
+    return without_build(json.loads(json.dumps(keras.saving.serialize_keras_object(keras_object))))

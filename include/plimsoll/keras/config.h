@@ -50,6 +50,10 @@ void from_config(const Json& json, std::int64_t& value);
 void from_config(const Json& json, double& value);
 void from_config(const Json& json, std::string& value);
 template <class T>
+Json to_config(const std::vector<T>& values);
+template <class T>
+void from_config(const Json& json, std::vector<T>& values);
+template <class T>
 Json to_config(const std::optional<T>& value) {
   return value ? to_config(*value) : Json();
 }
@@ -136,9 +140,10 @@ class ConfigVisitor {
   // A member that Keras writes and that has one value here. throws: InvalidArgumentError if another
   // one is read.
   void constant(std::string_view name, const Json& value);
-  // A member of the base class, read there, that a class writes at this place even if it is none.
-  void or_null(std::string_view name) {
+  // A member that others visit where it is set, and that Keras writes as null where it is not.
+  void null_unless_there(std::string_view name) {
     if (to_ && !to_->find(name)) (*to_)[name] = Json();
+    ignore(name);
   }
   // Reads and drops a member that has no meaning here.
   void ignore(std::string_view name) {

@@ -88,6 +88,17 @@ class Value {
   std::variant<Tensor, KerasTensor> value_;
 };
 
+}  // namespace plimsoll::keras
+
+namespace plimsoll {
+template <>
+inline constexpr bool kReadsAs<keras::Value, Tensor> = true;
+template <>
+inline constexpr bool kReadsAs<keras::Value, keras::KerasTensor> = true;
+}  // namespace plimsoll
+
+namespace plimsoll::keras {
+
 using Nested = Nest<Value>;
 
 Shapes shapes_of(const Nested& values);

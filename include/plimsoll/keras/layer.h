@@ -164,6 +164,8 @@ class Layer : public Object, public std::enable_shared_from_this<Layer> {
     return layer;
   }
   void track_layer(LayerPtr layer);
+  // Makes a variable of a layer inside one of this layer's own, which come first.
+  void track_variable(VariablePtr variable) { variables_.push_back(std::move(variable)); }
   void untrack_layers() { sublayers_.clear(); }
   void add_node(const std::shared_ptr<Node>& node) { nodes_.push_back(node); }
   void track_metric(std::shared_ptr<Metric> metric) { metrics_.push_back(std::move(metric)); }

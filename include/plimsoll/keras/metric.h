@@ -39,7 +39,8 @@ class Metric : public Object {
   std::string module() const override { return "keras.metrics"; }
   Json get_config() const override;
 
-  // By name ("accuracy" is resolved by the model) or configuration. throws: InvalidArgumentError.
+  // By name ("accuracy" is resolved by the model: see resolve_accuracy) or configuration. throws:
+  // InvalidArgumentError.
   static std::shared_ptr<Metric> get(const Json& identifier);
 
  protected:
@@ -64,23 +65,37 @@ class MetricRef : public std::shared_ptr<Impl> {
       : std::shared_ptr<Impl>(std::make_shared<Impl>(std::move(config), std::move(options))) {}
 };
 
-struct MeanConfig {
-  static constexpr const char* kClassName = "Mean";
-  void visit(ConfigVisitor&) {}
-};
-// The weighted mean of all values.
-class MeanMetric : public Configured<Metric, MeanConfig> {
+// A metric of class Base with the configuration C. C::kName is its name unless one is given;
+// without it the name is made of the class name, and numbered.
+MetricOptions with_default_name(MetricOptions options, const char* class_name, const char* name);
+template <class Base, class C>
+class ConfiguredMetric : public Configured<Base, C> {
  public:
-  explicit MeanMetric(MeanConfig config, MetricOptions options = {});
-  void update_state(std::span<const Tensor> args, const Tensor& sample_weight = {}) override;
-  Tensor result() const override;
+  explicit ConfiguredMetric(C config, MetricOptions options = {})
+      : Configured<Base, C>(std::move(config),
+                            with_default_name(std::move(options), C::kClassName, default_name())) {}
 
  private:
-  VariablePtr total_, count_;
+  static constexpr const char* default_name() {
+    if constexpr (requires { C::kName; }) {
+      return C::kName;
+    } else {
+      return nullptr;
+    }
+  }
 };
 
-namespace metrics {
-using Mean = MetricRef<MeanMetric>;
-}  // namespace metrics
+// Reads what all metrics have in their configuration.
+void visit_metric_options(ConfigVisitor& v, MetricOptions& options);
+template <class Impl>
+std::shared_ptr<Object> make_metric_of_config(const Json& config) {
+  typename Impl::Config read;
+  MetricOptions options;
+  ConfigVisitor visitor(config, Impl::kClassName);
+  visit_metric_options(visitor, options);
+  read.visit(visitor);
+  visitor.finish();
+  return std::make_shared<Impl>(std::move(read), std::move(options));
+}
 
 }  // namespace plimsoll::keras

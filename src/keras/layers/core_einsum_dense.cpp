@@ -157,7 +157,7 @@ void EinsumDenseConfig::visit(ConfigVisitor& v) {
   v("bias_initializer", bias_initializer);
   v("kernel_regularizer", kernel_regularizer);
   v("bias_regularizer", bias_regularizer);
-  v.or_null("activity_regularizer");
+  v.null_unless_there("activity_regularizer");
   v("kernel_constraint", kernel_constraint);
   v("bias_constraint", bias_constraint);
   v.constant("quantization_config", nullptr);

@@ -10,7 +10,7 @@ void EmbeddingConfig::visit(ConfigVisitor& v) {
   v("output_dim", output_dim);
   v("embeddings_initializer", embeddings_initializer);
   v("embeddings_regularizer", embeddings_regularizer);
-  v.or_null("activity_regularizer");
+  v.null_unless_there("activity_regularizer");
   v("embeddings_constraint", embeddings_constraint);
   v("mask_zero", mask_zero);
   v.constant("quantization_config", nullptr);

@@ -53,7 +53,7 @@ void LSTMConfig::visit(ConfigVisitor& v) {
   visit_initializers(v, *this);
   v("unit_forget_bias", unit_forget_bias);
   visit_regularizers(v, *this);
-  v.or_null("activity_regularizer");
+  v.null_unless_there("activity_regularizer");
   visit_constraints(v, *this);
   visit_rates(v, *this);
   v("seed", seed);
@@ -83,7 +83,7 @@ void GRUConfig::visit(ConfigVisitor& v) {
   v("use_bias", use_bias);
   visit_initializers(v, *this);
   visit_regularizers(v, *this);
-  v.or_null("activity_regularizer");
+  v.null_unless_there("activity_regularizer");
   visit_constraints(v, *this);
   visit_rates(v, *this);
   v("reset_after", reset_after);
@@ -110,7 +110,7 @@ void SimpleRNNConfig::visit(ConfigVisitor& v) {
   v("use_bias", use_bias);
   visit_initializers(v, *this);
   visit_regularizers(v, *this);
-  v.or_null("activity_regularizer");
+  v.null_unless_there("activity_regularizer");
   visit_constraints(v, *this);
   visit_rates(v, *this);
   if (v.is_reading()) v("seed", seed);  // Keras takes it and does not write it

@@ -1,0 +1,88 @@
+#include "data/node.h"
+
+namespace plimsoll::data {
+namespace {
+
+// Batches of rows, gathered straight out of their tensors. The memory of a batch serves the next
+// one if nobody holds it any more.
+class RowBatchRun : public Iterator {
+ public:
+  RowBatchRun(NodePtr in, std::int64_t size, bool drop)
+      : in_(std::move(in)),
+        run_(in_->iterate_rows()),
+        size_(static_cast<std::size_t>(size)),
+        drop_(drop) {}
+
+  std::optional<Element> next() override {
+    rows_.clear();
+    while (rows_.size() < size_) {
+      const std::optional<std::int64_t> row = run_->next();
+      if (!row) break;
+      rows_.push_back(*row);
+    }
+    if (rows_.empty() || (drop_ && rows_.size() < size_)) {
+      last_ = Element();
+      return std::nullopt;
+    }
+    last_ = gather_rows(*in_->rows(), rows_, std::move(last_));
+    return last_;
+  }
+
+ private:
+  const NodePtr in_;
+  const std::unique_ptr<RowIterator> run_;
+  const std::size_t size_;
+  const bool drop_;
+  std::vector<std::int64_t> rows_;
+  Element last_;
+};
+
+class BatchRun : public Iterator {
+ public:
+  BatchRun(std::unique_ptr<Iterator> in, std::int64_t size, bool drop)
+      : in_(std::move(in)), size_(static_cast<std::size_t>(size)), drop_(drop) {}
+
+  std::optional<Element> next() override {
+    std::vector<Element> elements;
+    while (elements.size() < size_) {
+      auto element = in_->next();
+      if (!element) break;
+      elements.push_back(std::move(*element));
+    }
+    if (elements.empty() || (drop_ && elements.size() < size_)) return std::nullopt;
+    return stack_elements(elements);
+  }
+
+ private:
+  const std::unique_ptr<Iterator> in_;
+  const std::size_t size_;
+  const bool drop_;
+};
+
+struct BatchNode : DatasetNode {
+  NodePtr in;
+  std::int64_t size = 1;
+  bool drop = false;
+
+  std::unique_ptr<Iterator> iterate() const override {
+    if (in->rows()) return std::make_unique<RowBatchRun>(in, size, drop);
+    return std::make_unique<BatchRun>(in->iterate(), size, drop);
+  }
+  std::int64_t cardinality() const override {
+    const std::int64_t n = in->cardinality();
+    if (n < 0) return n;
+    return drop ? n / size : (n + size - 1) / size;
+  }
+};
+
+}  // namespace
+
+NodePtr make_batch(NodePtr in, std::int64_t batch_size, const BatchOptions& options) {
+  auto node = std::make_shared<BatchNode>();
+  node->in = std::move(in);
+  node->size = batch_size;
+  node->drop = options.drop_remainder;
+  return node;
+}
+
+}  // namespace plimsoll::data

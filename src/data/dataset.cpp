@@ -1,0 +1,229 @@
+#include "plimsoll/data/dataset.h"
+
+#include "base/check.h"
+#include "data/node.h"
+#include "plimsoll/ops.h"
+
+namespace plimsoll::data {
+namespace {
+
+class CountedRows : public RowIterator {
+ public:
+  CountedRows(std::int64_t first, std::int64_t last) : next_(first), end_(last) {}
+  std::optional<std::int64_t> next() override {
+    return next_ < end_ ? std::optional(next_++) : std::nullopt;
+  }
+
+ private:
+  std::int64_t next_, end_;
+};
+
+struct SlicesNode : DatasetNode {
+  RowSource source;
+
+  std::unique_ptr<Iterator> iterate() const override { return nullptr; }  // by rows
+  std::int64_t cardinality() const override { return source.num_rows; }
+  const RowSource* rows() const override { return &source; }
+  std::unique_ptr<RowIterator> iterate_rows() const override {
+    return std::make_unique<CountedRows>(0, source.num_rows);
+  }
+};
+
+class GeneratorRun : public Iterator {
+ public:
+  explicit GeneratorRun(Dataset::Generator next) : next_(std::move(next)) {}
+  std::optional<Element> next() override {
+    if (!next_) return std::nullopt;
+    std::optional<Element> element = next_();
+    if (!element) next_ = nullptr;
+    return element;
+  }
+
+ private:
+  Dataset::Generator next_;
+};
+struct GeneratorNode : DatasetNode {
+  std::function<Dataset::Generator()> make;
+  std::int64_t size = kUnknown;
+
+  std::unique_ptr<Iterator> iterate() const override {
+    return std::make_unique<GeneratorRun>(make());
+  }
+  std::int64_t cardinality() const override { return size; }
+};
+
+// Elements `skipped` to `skipped + taken`, over and over if it repeats: take, skip and repeat.
+template <class Base, class Item>
+class PartRun : public Base {
+ public:
+  PartRun(std::function<std::unique_ptr<Base>()> again, std::int64_t skipped, std::int64_t taken,
+          std::int64_t repeats)
+      : again_(std::move(again)), skipped_(skipped), taken_(taken), repeats_(repeats) {}
+
+  std::optional<Item> next() override {
+    while (true) {
+      if (!run_) {
+        if (repeats_ == 0) return std::nullopt;
+        if (repeats_ > 0) --repeats_;
+        run_ = again_();
+        num_given_ = 0;
+        for (std::int64_t i = 0; i < skipped_ && run_->next(); ++i) {
+        }
+      }
+      if (taken_ < 0 || num_given_ < taken_) {
+        if (auto item = run_->next()) {
+          ++num_given_;
+          return item;
+        }
+      }
+      run_.reset();
+      if (num_given_ == 0) return std::nullopt;  // nothing, however often it is repeated
+    }
+  }
+
+ private:
+  std::function<std::unique_ptr<Base>()> again_;
+  const std::int64_t skipped_, taken_;  // taken_ < 0: all
+  std::int64_t repeats_;                // < 0: without end
+  std::unique_ptr<Base> run_;
+  std::int64_t num_given_ = 0;
+};
+
+struct PartNode : DatasetNode {
+  NodePtr in;
+  std::int64_t skipped = 0, taken = -1, repeats = 1;
+
+  std::unique_ptr<Iterator> iterate() const override {
+    return std::make_unique<PartRun<Iterator, Element>>(
+        [in = in] { return in->rows() ? iterate_elements(in) : in->iterate(); }, skipped, taken,
+        repeats);
+  }
+  const RowSource* rows() const override { return in->rows(); }
+  std::unique_ptr<RowIterator> iterate_rows() const override {
+    return std::make_unique<PartRun<RowIterator, std::int64_t>>(
+        [in = in] { return in->iterate_rows(); }, skipped, taken, repeats);
+  }
+  std::int64_t cardinality() const override {
+    const std::int64_t n = in->cardinality();
+    if (repeats == 0 || taken == 0 || n == 0) return 0;
+    if (repeats < 0) return kInfinite;
+    if (n == kUnknown) return kUnknown;
+    if (n == kInfinite && taken < 0) return kInfinite;
+    std::int64_t once = n == kInfinite ? taken : std::max<std::int64_t>(0, n - skipped);
+    if (taken >= 0) once = std::min(once, taken);
+    return once * repeats;
+  }
+};
+
+NodePtr make_part(NodePtr in, std::int64_t skipped, std::int64_t taken, std::int64_t repeats) {
+  auto node = std::make_shared<PartNode>();
+  node->in = std::move(in);
+  node->skipped = skipped;
+  node->taken = taken;
+  node->repeats = repeats;
+  return node;
+}
+
+}  // namespace
+
+Dataset Dataset::from_tensor_slices(const Element& tensors) {
+  auto node = std::make_shared<SlicesNode>();
+  node->source.tensors = tensors;
+  std::optional<std::int64_t> num_rows;
+  tensors.for_each([&](const Tensor& t) {
+    PLIMSOLL_CHECK(t.is_valid(), InvalidArgumentError, "from_tensor_slices got an empty Tensor");
+    PLIMSOLL_CHECK(t.rank() > 0, InvalidArgumentError,
+                   "Unbatching a tensor is only supported for rank >= 1");
+    if (!num_rows) num_rows = t.shape()[0];
+    PLIMSOLL_CHECK(*num_rows == t.shape()[0], InvalidArgumentError,
+                   "Dimensions {} and {} are not compatible", *num_rows, t.shape()[0]);
+  });
+  PLIMSOLL_CHECK(num_rows, InvalidArgumentError, "from_tensor_slices got no tensors");
+  node->source.num_rows = *num_rows;
+  return Dataset(std::move(node));
+}
+
+Dataset Dataset::from_tensors(const Element& tensors) {
+  auto node = std::make_shared<GeneratorNode>();
+  node->size = 1;
+  node->make = [tensors] {
+    return [tensors, is_given = false]() mutable -> std::optional<Element> {
+      if (std::exchange(is_given, true)) return std::nullopt;
+      return tensors;
+    };
+  };
+  return Dataset(std::move(node));
+}
+
+Dataset Dataset::range(std::int64_t stop) {
+  return range(0, stop);
+}
+Dataset Dataset::range(std::int64_t start, std::int64_t stop, std::int64_t step) {
+  PLIMSOLL_CHECK(step != 0, InvalidArgumentError, "step must be a non-zero integer.");
+  auto node = std::make_shared<GeneratorNode>();
+  const std::int64_t span = step > 0 ? stop - start : start - stop;
+  const std::int64_t size = step > 0 ? step : -step;
+  node->size = span > 0 ? (span + size - 1) / size : 0;
+  node->make = [start, step, num = node->size] {
+    return [start, step, num, i = std::int64_t{0}]() mutable -> std::optional<Element> {
+      if (i >= num) return std::nullopt;
+      return Element(constant(start + step * i++));
+    };
+  };
+  return Dataset(std::move(node));
+}
+
+Dataset Dataset::from_generator(std::function<Generator()> make) {
+  PLIMSOLL_CHECK(make, InvalidArgumentError, "from_generator needs a function");
+  auto node = std::make_shared<GeneratorNode>();
+  node->make = std::move(make);
+  return Dataset(std::move(node));
+}
+
+Dataset Dataset::shuffle(std::int64_t buffer_size, const ShuffleOptions& options) const {
+  PLIMSOLL_CHECK(buffer_size > 0, InvalidArgumentError,
+                 "`buffer_size` must be greater than zero. Received: {}", buffer_size);
+  return Dataset(make_shuffle(node_, buffer_size, options));
+}
+Dataset Dataset::batch(std::int64_t batch_size, const BatchOptions& options) const {
+  PLIMSOLL_CHECK(batch_size > 0, InvalidArgumentError,
+                 "`batch_size` must be greater than zero. Received: {}", batch_size);
+  return Dataset(make_batch(node_, batch_size, options));
+}
+Dataset Dataset::map(std::function<Element(const Element&)> fn, const MapOptions& options) const {
+  PLIMSOLL_CHECK(fn, InvalidArgumentError, "map needs a function");
+  return Dataset(make_map(node_, std::move(fn), options));
+}
+Dataset Dataset::prefetch(std::int64_t buffer_size) const {
+  PLIMSOLL_CHECK(buffer_size >= 0 || buffer_size == kAutotune, InvalidArgumentError,
+                 "`buffer_size` must be >= 0 or AUTOTUNE. Received: {}", buffer_size);
+  return buffer_size == 0 ? *this : Dataset(make_prefetch(node_, buffer_size));
+}
+Dataset Dataset::repeat(std::int64_t count) const {
+  return Dataset(make_part(node_, 0, -1, count));
+}
+Dataset Dataset::take(std::int64_t count) const {
+  return Dataset(make_part(node_, 0, count, 1));
+}
+Dataset Dataset::skip(std::int64_t count) const {
+  // A negative count skips everything, as in TensorFlow.
+  return count < 0 ? take(0) : Dataset(make_part(node_, count, -1, 1));
+}
+
+std::int64_t Dataset::cardinality() const {
+  return node_->cardinality();
+}
+std::unique_ptr<Iterator> Dataset::make_iterator() const {
+  return node_->rows() ? iterate_elements(node_) : node_->iterate();
+}
+
+Dataset::iterator::iterator(std::shared_ptr<Iterator> run) : run_(std::move(run)) {
+  now_ = run_->next();
+}
+Dataset::iterator& Dataset::iterator::operator++() {
+  now_.reset();  // so that its memory can be used again
+  now_ = run_->next();
+  return *this;
+}
+
+}  // namespace plimsoll::data

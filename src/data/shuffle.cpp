@@ -1,0 +1,84 @@
+#include <algorithm>
+#include <atomic>
+#include <random>
+
+#include "data/node.h"
+
+namespace plimsoll::data {
+namespace {
+
+// A buffer out of which elements are drawn at random, filled up from behind.
+template <class Base, class Item, class Buffer>
+class ShuffleRun : public Base {
+ public:
+  ShuffleRun(std::unique_ptr<Base> in, std::size_t capacity, std::uint64_t seed)
+      : in_(std::move(in)), capacity_(capacity), buffer_(capacity), random_(seed) {}
+
+  std::optional<Item> next() override {
+    while (in_ && buffer_.values.size() < capacity_) {
+      auto item = in_->next();
+      if (!item) {
+        in_.reset();
+      } else {
+        buffer_.values.push_back(std::move(*item));
+      }
+    }
+    if (buffer_.values.empty()) return std::nullopt;
+    const std::size_t at = random_() % buffer_.values.size();
+    std::swap(buffer_.values[at], buffer_.values.back());
+    Item item = std::move(buffer_.values.back());
+    buffer_.values.pop_back();
+    return item;
+  }
+
+ private:
+  std::unique_ptr<Base> in_;
+  const std::size_t capacity_;
+  Buffer buffer_;
+  std::mt19937_64 random_;
+};
+
+struct ElementBuffer {
+  explicit ElementBuffer(std::size_t) {}
+  std::vector<Element> values;
+};
+
+struct ShuffleNode : DatasetNode {
+  NodePtr in;
+  std::int64_t buffer_size = 1;
+  bool reshuffles = true;
+  std::uint64_t seed = 0;
+  mutable std::atomic<std::uint64_t> num_runs{0};
+
+  std::uint64_t next_seed() const {
+    return seed + (reshuffles ? num_runs.fetch_add(1) * 0x9e3779b97f4a7c15ULL : 0);
+  }
+  std::size_t capacity() const {
+    const std::int64_t n = in->cardinality();
+    return static_cast<std::size_t>(n >= 0 ? std::min(n, buffer_size) : buffer_size);
+  }
+  std::unique_ptr<Iterator> iterate() const override {
+    return std::make_unique<ShuffleRun<Iterator, Element, ElementBuffer>>(in->iterate(), capacity(),
+                                                                          next_seed());
+  }
+  const RowSource* rows() const override { return in->rows(); }
+  std::unique_ptr<RowIterator> iterate_rows() const override {
+    return std::make_unique<ShuffleRun<RowIterator, std::int64_t, RowNumbers>>(
+        in->iterate_rows(), capacity(), next_seed());
+  }
+  std::int64_t cardinality() const override { return in->cardinality(); }
+};
+
+}  // namespace
+
+NodePtr make_shuffle(NodePtr in, std::int64_t buffer_size, const ShuffleOptions& options) {
+  auto node = std::make_shared<ShuffleNode>();
+  node->in = std::move(in);
+  node->buffer_size = buffer_size;
+  node->reshuffles = options.reshuffle_each_iteration;
+  node->seed = options.seed ? static_cast<std::uint64_t>(*options.seed)
+                            : static_cast<std::uint64_t>(std::random_device{}());
+  return node;
+}
+
+}  // namespace plimsoll::data

@@ -1,0 +1,141 @@
+#include "keras/feed.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "keras/backend.h"
+#include "plimsoll/ops.h"
+
+namespace plimsoll::keras {
+namespace {
+
+data::Element to_element(const Nested& values) {
+  return values.map([](const Value& v) { return v.tensor(); });
+}
+Nested to_nested(const data::Element& element) {
+  return element.map([](const Tensor& t) { return Value(t); });
+}
+
+// A weight for each row by its class: labels are numbers, or rows of which the largest counts.
+Tensor weights_by_class(const Nested& y, const std::map<std::int64_t, double>& class_weight) {
+  PLIMSOLL_CHECK(y.is_leaf(), InvalidArgumentError,
+                 "`class_weight` is only supported for Models with a single output.");
+  Tensor labels = y.leaf().tensor();
+  if (labels.rank() > 1 && labels.shape()[labels.rank() - 1] > 1) {
+    labels = argmax(labels, -1);
+  } else if (labels.rank() > 1) {
+    labels = squeeze(labels, {-1});
+  }
+  PLIMSOLL_CHECK(labels.rank() == 1, InvalidArgumentError,
+                 "`class_weight` is not supported for labels of shape {}",
+                 PartialShape(y.leaf().tensor().shape()).to_string());
+  std::int64_t last = 0;
+  for (const auto& [number, weight] : class_weight) {
+    PLIMSOLL_CHECK(number >= 0, InvalidArgumentError, "`class_weight` has a class {}", number);
+    last = std::max(last, number);
+  }
+  std::vector<float> by_class(static_cast<std::size_t>(last) + 1, 1.0F);
+  for (const auto& [number, weight] : class_weight)
+    by_class[static_cast<std::size_t>(number)] = static_cast<float>(weight);
+  by_class.push_back(1.0F);  // for all classes beyond
+  const Tensor at = minimum(cast(labels, int64), constant(last + 1));
+  return gather(constant(std::span<const float>(by_class), {last + 2}), at);
+}
+
+Nested with_class_weight(const Nested& y, const Nested& sample_weight,
+                         const std::map<std::int64_t, double>& class_weight) {
+  if (class_weight.empty()) return sample_weight;
+  PLIMSOLL_CHECK(sample_weight.is_none(), InvalidArgumentError,
+                 "You cannot `class_weight` and `sample_weight` at the same time.");
+  return weights_by_class(y, class_weight);
+}
+
+// As a batch of so many rows looks.
+Nested form_of(const Nested& batch, std::int64_t num_rows) {
+  return batch.map([&](const Value& v) {
+    PartialShape shape = v.shape();
+    shape[0] = num_rows;
+    return Value(KerasTensor(std::move(shape), v.dtype(), "batch"));
+  });
+}
+
+}  // namespace
+
+std::int64_t count_rows(const Nested& x) {
+  std::int64_t num = -1;
+  x.for_each([&](const Value& v) {
+    const Tensor& t = v.tensor();
+    PLIMSOLL_CHECK(t.is_valid() && t.rank() > 0, InvalidArgumentError,
+                   "data has to have rows, received a tensor of shape {}",
+                   t.is_valid() ? t.shape().to_string() : "none");
+    if (num < 0) num = t.shape()[0];
+  });
+  PLIMSOLL_CHECK(num >= 0, InvalidArgumentError, "data `x` has no tensors");
+  return num;
+}
+
+Feed feed_of_arrays(const Nested& x, const Nested& y, const Nested& sample_weight,
+                    const FeedOptions& options) {
+  PLIMSOLL_CHECK(options.batch_size > 0, InvalidArgumentError,
+                 "`batch_size` must be a positive integer. Received: batch_size={}",
+                 options.batch_size);
+  const std::int64_t all = count_rows(x);
+  const auto check = [&](const Nested& values, const char* what) {
+    values.for_each([&](const Value& v) {
+      const Tensor& t = v.tensor();
+      PLIMSOLL_CHECK(t.is_valid() && t.rank() > 0 && t.shape()[0] == all, InvalidArgumentError,
+                     "Data cardinality is ambiguous. Make sure all arrays contain the same number "
+                     "of samples. x has {}, '{}' has shape {}",
+                     all, what, t.is_valid() ? t.shape().to_string() : "none");
+    });
+  };
+  check(x, "x");
+  check(y, "y");
+  check(sample_weight, "sample_weight");
+  const Nested weights = with_class_weight(y, sample_weight, options.class_weight);
+  const Nested batch = Nested::List{x, y, weights};
+  const std::int64_t num =
+      options.num_rows < 0 ? std::max<std::int64_t>(0, all - options.first_row) : options.num_rows;
+  data::Dataset rows = data::Dataset::from_tensor_slices(to_element(batch));
+  if (options.first_row > 0) rows = rows.skip(options.first_row);
+  if (num != all) rows = rows.take(num);
+  if (options.shuffle && num > 1) rows = rows.shuffle(num, {.seed = make_default_seed()});
+  Feed feed{.batches = rows.batch(options.batch_size),
+            .num_batches = (num + options.batch_size - 1) / options.batch_size,
+            .forms = {},
+            .num_rows = num};
+  if (options.shuffle && num > 1) feed.shuffle_bytes = static_cast<std::uint64_t>(num) * 8;
+  const std::int64_t full = std::min(num, options.batch_size);
+  if (full > 0) feed.forms.push_back(form_of(batch, full));
+  const std::int64_t rest = num % options.batch_size;
+  if (full == options.batch_size && rest > 0) feed.forms.push_back(form_of(batch, rest));
+  return feed;
+}
+
+Feed feed_of_dataset(const data::Dataset& dataset,
+                     const std::map<std::int64_t, double>& class_weight) {
+  data::Dataset batches = dataset;
+  if (!class_weight.empty()) {
+    batches = dataset.map([class_weight](const data::Element& element) {
+      const Nested batch = to_batch(element);
+      return to_element(
+          Nested::List{batch[0], batch[1], with_class_weight(batch[1], batch[2], class_weight)});
+    });
+  }
+  Feed feed{.batches = batches, .num_batches = {}, .forms = {}};
+  if (const std::int64_t num = dataset.cardinality(); num >= 0) feed.num_batches = num;
+  return feed;
+}
+
+Nested to_batch(const data::Element& element) {
+  Nested::List parts;
+  if (element.is_list() && element.size() <= 3) {
+    for (const data::Element& part : element.list()) parts.push_back(to_nested(part));
+  } else {
+    parts.push_back(to_nested(element));
+  }
+  parts.resize(3);
+  return parts;
+}
+
+}  // namespace plimsoll::keras

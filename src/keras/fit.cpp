@@ -1,0 +1,302 @@
+// fit, evaluate and predict.
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "keras/callback_list.h"
+#include "keras/feed.h"
+#include "keras/fit_plan.h"
+#include "keras/progress.h"
+#include "keras/trainer.h"
+#include "plimsoll/ops.h"
+#include "runtime/context.h"
+#include "runtime/placement.h"
+#include "runtime/variable_state.h"
+
+namespace plimsoll::keras {
+namespace {
+
+const memory::Budget& budget_of(const Model& model) {
+  const auto weights = model.weights();
+  return weights.empty() ? place_value(DType::kFloat32, 0).budget()
+                         : owner_of(weights[0]->raw().state()->value)->budget();
+}
+
+// Batches of one epoch after the other. With a number of steps, an epoch goes on where the last one
+// ended.
+class Batches {
+ public:
+  Batches(const Feed& feed, std::optional<std::int64_t> steps) : feed_(feed), steps_(steps) {}
+
+  void begin_epoch() {
+    num_given_ = 0;
+    if (!steps_) run_.reset();
+    if (!run_) run_ = feed_.batches.make_iterator();
+  }
+  std::optional<Nested> next() {
+    if (steps_ && num_given_ >= *steps_) return std::nullopt;
+    auto element = run_->next();
+    if (!element && steps_) {  // begin anew in the middle of an epoch
+      run_ = feed_.batches.make_iterator();
+      element = run_->next();
+      if (!element) log_warning("the dataset has no elements");
+    }
+    if (!element) {
+      end_epoch();
+      return std::nullopt;
+    }
+    ++num_given_;
+    return to_batch(*element);
+  }
+  // Gives back what the iteration holds, unless it goes on.
+  void end_epoch() {
+    if (!steps_) run_.reset();
+  }
+
+ private:
+  const Feed& feed_;
+  const std::optional<std::int64_t> steps_;
+  std::unique_ptr<data::Iterator> run_;
+  std::int64_t num_given_ = 0;
+};
+
+Json params_of(std::int64_t epochs, std::optional<std::int64_t> steps, Verbose verbose) {
+  return Json::object({{"verbose", static_cast<int>(verbose)},
+                       {"epochs", epochs},
+                       {"steps", steps ? Json(*steps) : Json()}});
+}
+
+// One pass of evaluation, with the metrics begun anew.
+Logs evaluate_once(Model& model, const Feed& feed, std::optional<std::int64_t> steps,
+                   CallbackList& callbacks, Progress* progress) {
+  TrainerState& state = model.trainer();
+  model.reset_metrics();
+  callbacks.on_test_begin({});
+  Batches batches(feed, steps);
+  batches.begin_epoch();
+  Logs logs;
+  std::int64_t step = 0;
+  while (auto batch = batches.next()) {
+    callbacks.on_test_batch_begin(step, {});
+    if (step == 0) state.step_for(model, StepKind::kTest, *batch);
+    logs = state.run(model, StepKind::kTest, *batch);
+    batch.reset();
+    callbacks.on_test_batch_end(step, logs);
+    ++step;
+    if (progress) progress->update(step, logs, 0);
+  }
+  PLIMSOLL_CHECK(step > 0, InvalidArgumentError, "evaluation of model '{}' got no batches",
+                 model.name());
+  callbacks.on_test_end(logs);
+  if (progress) progress->end(logs, 0);
+  return logs;
+}
+
+class FitRun {
+ public:
+  FitRun(Model& model, TrainerState& state, const FitOptions& options, const Feed& training,
+         const Feed* validation)
+      : model_(model),
+        state_(state),
+        options_(options),
+        training_(training),
+        validation_(validation) {}
+
+  std::shared_ptr<History> run();
+
+ private:
+  void plan(const Progress& progress);
+  Logs train_epoch(CallbackList& callbacks, Batches& batches, Progress& progress);
+
+  Model& model_;
+  TrainerState& state_;
+  const FitOptions& options_;
+  const Feed& training_;
+  const Feed* const validation_;
+  std::shared_ptr<History> history_ = std::make_shared<History>();
+  const memory::Budget* budget_ = nullptr;
+};
+
+// Makes everything that a step needs, says what it will take, and refuses if that is too much.
+void FitRun::plan(const Progress& progress) {
+  if (state_.options.run_eagerly || training_.forms.empty()) return;
+  const FitPlan made = plan_steps(model_, state_, training_, validation_);
+  check_fits(model_, state_, made, training_);
+  history_->planned_peak_bytes = made.peak_bytes;
+  progress.line(made.to_string());
+}
+
+Logs FitRun::train_epoch(CallbackList& callbacks, Batches& batches, Progress& progress) {
+  Logs logs;
+  std::int64_t step = 0;
+  batches.begin_epoch();
+  while (auto batch = batches.next()) {
+    callbacks.on_train_batch_begin(step, {});
+    if (step == 0) state_.step_for(model_, StepKind::kTrain, *batch);
+    logs = state_.run(model_, StepKind::kTrain, *batch);
+    batch.reset();
+    callbacks.on_train_batch_end(step, logs);
+    ++step;
+    progress.update(step, logs, budget_->peak());
+    if (model_.stop_training) break;
+  }
+  batches.end_epoch();
+  PLIMSOLL_CHECK(step > 0, InvalidArgumentError, "fit of model '{}' got no batches", model_.name());
+  return logs;
+}
+
+std::shared_ptr<History> FitRun::run() {
+  const auto steps = options_.steps_per_epoch ? options_.steps_per_epoch : training_.num_batches;
+  Progress progress(options_.verbose, steps);
+  plan(progress);
+  budget_ = &budget_of(model_);
+  const_cast<memory::Budget*>(budget_)->reset_peak();
+  CallbackList callbacks(options_.callbacks, history_, model_,
+                         params_of(options_.epochs, steps, resolve(options_.verbose)));
+  model_.stop_training = false;
+  model_.first_epoch = options_.initial_epoch;
+  callbacks.on_train_begin({});
+  Batches batches(training_, options_.steps_per_epoch);
+  Logs logs;
+  for (std::int64_t epoch = model_.first_epoch; epoch < options_.epochs; ++epoch) {
+    model_.reset_metrics();
+    callbacks.on_epoch_begin(epoch, {});
+    progress.begin_epoch(epoch, options_.epochs);
+    logs = train_epoch(callbacks, batches, progress);
+    if (validation_ && (epoch + 1) % options_.validation_freq == 0) {
+      for (const auto& [name, value] :
+           evaluate_once(model_, *validation_, options_.validation_steps, callbacks, nullptr))
+        logs.set("val_" + name, value);
+    }
+    history_->measured_peak_bytes = budget_->peak();
+    Logs shown = logs;
+    callbacks.on_epoch_end(epoch, logs);
+    progress.end(shown, budget_->peak());
+    if (model_.stop_training) break;
+  }
+  if (state_.optimizer && options_.epochs > 0) state_.optimizer->finalize_variable_values();
+  history_->measured_peak_bytes = budget_->peak();
+  callbacks.on_train_end(logs);
+  return history_;
+}
+
+struct Split {
+  Feed training;
+  std::optional<Feed> validation;
+};
+
+Split split_arrays(const Nested& x, const Nested& y, const FitOptions& options) {
+  PLIMSOLL_CHECK(options.validation_split >= 0 && options.validation_split < 1,
+                 InvalidArgumentError,
+                 "`validation_split` has to be in [0, 1). Received: validation_split={}",
+                 options.validation_split);
+  FeedOptions training{.batch_size = options.batch_size,
+                       .shuffle = options.shuffle,
+                       .class_weight = options.class_weight};
+  const std::int64_t batch = options.validation_batch_size.value_or(options.batch_size);
+  Split split{feed_of_arrays(x, y, options.sample_weight, training), std::nullopt};
+  if (options.validation_data) {
+    split.validation =
+        feed_of_arrays(options.validation_data->x, options.validation_data->y,
+                       options.validation_data->sample_weight, {.batch_size = batch});
+  } else if (options.validation_dataset) {
+    split.validation = feed_of_dataset(*options.validation_dataset);
+  } else if (options.validation_split > 0) {
+    const std::int64_t all = count_rows(x);
+    const auto at =
+        static_cast<std::int64_t>(static_cast<double>(all) * (1 - options.validation_split));
+    PLIMSOLL_CHECK(at > 0 && at < all, InvalidArgumentError,
+                   "Training data contains {} samples, which is not sufficient to split it into a "
+                   "validation and training set as specified by `validation_split={}`.",
+                   all, options.validation_split);
+    training.num_rows = at;
+    split.training = feed_of_arrays(x, y, options.sample_weight, training);
+    split.validation =
+        feed_of_arrays(x, y, options.sample_weight, {.batch_size = batch, .first_row = at});
+  }
+  return split;
+}
+
+}  // namespace
+
+std::shared_ptr<History> Model::fit(const Nested& x, const Nested& y, FitOptions options) {
+  TrainerState& state = trainer();
+  const Split split = split_arrays(x, y, options);
+  return FitRun{*this, state, options, split.training,
+                split.validation ? &*split.validation : nullptr}
+      .run();
+}
+
+std::shared_ptr<History> Model::fit(const data::Dataset& dataset, FitOptions options) {
+  TrainerState& state = trainer();
+  PLIMSOLL_CHECK(options.sample_weight.is_none() && options.validation_split == 0,
+                 InvalidArgumentError,
+                 "`sample_weight` and `validation_split` are not supported for datasets: give "
+                 "weights as the third member of an element, and take validation data apart");
+  const Feed training = feed_of_dataset(dataset, options.class_weight);
+  std::optional<Feed> validation;
+  if (options.validation_dataset) validation = feed_of_dataset(*options.validation_dataset);
+  if (options.validation_data)
+    validation = feed_of_arrays(options.validation_data->x, options.validation_data->y,
+                                options.validation_data->sample_weight,
+                                {.batch_size = options.validation_batch_size.value_or(32)});
+  return FitRun{*this, state, options, training, validation ? &*validation : nullptr}.run();
+}
+
+FitPlan Model::plan_fit(const Nested& x, const Nested& y, const FitOptions& options) {
+  TrainerState& state = trainer();
+  const Split split = split_arrays(x, y, options);
+  return plan_steps(*this, state, split.training, split.validation ? &*split.validation : nullptr);
+}
+
+namespace {
+
+Logs run_evaluate(Model& model, const Feed& feed, const EvaluateOptions& options) {
+  model.trainer();
+  const auto steps = options.steps ? options.steps : feed.num_batches;
+  CallbackList callbacks(options.callbacks, nullptr, model,
+                         params_of(1, steps, resolve(options.verbose)));
+  Progress progress(options.verbose, steps);
+  return evaluate_once(model, feed, options.steps, callbacks, &progress);
+}
+
+}  // namespace
+
+Logs Model::evaluate(const Nested& x, const Nested& y, const EvaluateOptions& options) {
+  trainer();
+  return run_evaluate(
+      *this, feed_of_arrays(x, y, options.sample_weight, {.batch_size = options.batch_size}),
+      options);
+}
+Logs Model::evaluate(const data::Dataset& dataset, const EvaluateOptions& options) {
+  return run_evaluate(*this, feed_of_dataset(dataset), options);
+}
+
+Logs Model::train_on_batch(const Nested& x, const Nested& y, const Nested& sample_weight,
+                           const std::map<std::int64_t, double>& class_weight) {
+  TrainerState& state = trainer();
+  const Feed feed = feed_of_arrays(x, y, sample_weight,
+                                   {.batch_size = count_rows(x), .class_weight = class_weight});
+  const auto element = feed.batches.make_iterator()->next();
+  PLIMSOLL_CHECK(element, InvalidArgumentError, "train_on_batch got no rows");
+  const Nested batch = to_batch(*element);
+  state.step_for(*this, StepKind::kTrain, batch);
+  return state.run(*this, StepKind::kTrain, batch);
+}
+
+Logs Model::test_on_batch(const Nested& x, const Nested& y, const Nested& sample_weight) {
+  TrainerState& state = trainer();
+  const Nested batch = Nested::List{x, y, sample_weight};
+  state.step_for(*this, StepKind::kTest, batch);
+  return state.run(*this, StepKind::kTest, batch);
+}
+
+Nested Model::predict_on_batch(const Nested& x) {
+  TrainerState& state = predictor_of(*this);
+  const Nested batch = Nested::List{x, Nested(), Nested()};
+  state.step_for(*this, StepKind::kPredict, batch);
+  return state.run_predict(*this, batch);
+}
+
+}  // namespace plimsoll::keras

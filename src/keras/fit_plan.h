@@ -1,0 +1,17 @@
+// What a fit will take, before its first step.
+#pragma once
+
+#include "keras/feed.h"
+#include "keras/trainer.h"
+
+namespace plimsoll::keras {
+
+// Prepares the steps for every form of batch that is known, so that kernels and constants are
+// there, and adds up what is held now and what the steps will take more.
+FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, const Feed* validation);
+
+// throws: ResourceExhaustedError that names the largest batch that fits, if the plan passes the
+// budget of compile or a limit of the device.
+void check_fits(Model& model, TrainerState& state, const FitPlan& plan, const Feed& training);
+
+}  // namespace plimsoll::keras
