@@ -15,6 +15,7 @@ class Case:
     options: dict = dataclasses.field(default_factory=dict)  # and what is no tensor
     mask: typing.Any = None     # is given to call()
     carried: dict = dataclasses.field(default_factory=dict)  # masks on tensors: of "inputs", or by name
+    adapt: typing.Any = None  # data to adapt to, on both sides
     gradients: bool = True
     random_weights: bool = True      # else those that Keras makes
     random_in_training: bool = False

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keras_layer_cases import Case, floats
+from keras_case import Case, floats
 
 QUERY = np.array([[1, 1, 1, 0], [1, 0, 1, 1]], dtype=bool)              # [batch, tq]
 KEYS = np.array([[1, 1, 0, 1, 0], [0, 1, 1, 1, 1]], dtype=bool)        # [batch, tk]

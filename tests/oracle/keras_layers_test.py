@@ -101,6 +101,9 @@ def test_layer(server, case, training):
         training = False  # its values are random; tests/keras looks at their distribution
     keras.utils.set_random_seed(1)
     layer = case.make(keras)
+    made_of = config_of(layer) if case.adapt is not None else None
+    if case.adapt is not None:
+        layer.adapt(case.adapt)
     inputs = case.inputs
     layer(inputs, **case.named, **case.options) if case.build_by_call and not case.call else layer.build(
         keras.tree.map_structure(lambda a: tuple(np.asarray(a).shape), inputs))
@@ -110,11 +113,11 @@ def test_layer(server, case, training):
     outputs, masks, losses, seeds, input_gradients, weight_gradients = keras_side(
         case, layer, inputs, training, None)
 
-    reply = server.ask("layer", layer=config_of(layer), inputs=encode(inputs),
+    reply = server.ask("layer", layer=made_of or config_of(layer), inputs=encode(inputs),
                        named=encode(case.named) or None, mask=encode(case.mask),
-                       carried=encode(case.carried) or None,
+                       carried=encode(case.carried) or None, adapt=encode(case.adapt),
                        options=case.options or None, training=training,
-                       weights=encode(weights), seeds=encode(seeds) if case.gradients else None, traced=case.traced)
+                       weights=None if made_of else encode(weights), seeds=encode(seeds) if case.gradients else None, traced=case.traced)
     assert without_build(reply["config"]) == without_build(config_of(layer)["config"])
     ours = decode(reply["outputs"])
     assert len(ours) == len(outputs)

@@ -50,6 +50,10 @@ void from_config(const Json& json, std::int64_t& value);
 void from_config(const Json& json, double& value);
 void from_config(const Json& json, std::string& value);
 template <class T>
+Json to_config(const std::vector<T>& values);
+template <class T>
+void from_config(const Json& json, std::vector<T>& values);
+template <class T>
 Json to_config(const std::optional<T>& value) {
   return value ? to_config(*value) : Json();
 }

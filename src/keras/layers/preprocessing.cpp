@@ -26,17 +26,12 @@ constexpr ClassRow kLayers[] = {
     {"Discretization", make_discretization},
 };
 
-void flatten_numbers(const Json& json, std::vector<double>& values, std::vector<std::int64_t>& dims,
-                     std::size_t depth) {
+void flatten_numbers(const Json& json, std::vector<double>& values) {
   if (!json.is_array()) {
     values.push_back(json.as_double());
     return;
   }
-  const auto num = static_cast<std::int64_t>(json.as_array().size());
-  if (dims.size() == depth) dims.push_back(num);
-  PLIMSOLL_CHECK(dims[depth] == num, InvalidArgumentError,
-                 "lists of different lengths are no array: {}", json.dump().substr(0, 200));
-  for (const Json& item : json.as_array()) flatten_numbers(item, values, dims, depth + 1);
+  for (const Json& item : json.as_array()) flatten_numbers(item, values);
 }
 
 }  // namespace
@@ -48,9 +43,14 @@ std::span<const ClassRow> preprocessing_layers() {
 Tensor to_tensor(const Json& json, DType dtype) {
   std::vector<double> values;
   std::vector<std::int64_t> dims;
-  flatten_numbers(json, values, dims, 0);
-  const Tensor made = constant(std::span<const double>(values), Shape(std::span(dims)));
-  return cast(made, dtype);
+  flatten_numbers(json, values);
+  for (const Json* at = &json; at->is_array() && !at->as_array().empty(); at = &at->as_array()[0])
+    dims.push_back(static_cast<std::int64_t>(at->as_array().size()));
+  const Shape shape{std::span<const std::int64_t>(dims)};
+  PLIMSOLL_CHECK(shape.num_elements() == static_cast<std::int64_t>(values.size()),
+                 InvalidArgumentError, "lists of different lengths are no array: {}",
+                 json.dump().substr(0, 200));
+  return cast(constant(std::span<const double>(values), shape), dtype);
 }
 
 Tensor encode_categories(const Tensor& indices, const std::string& output_mode, std::int64_t depth,

@@ -99,7 +99,7 @@ void NormalizationLayer::adapt(std::span<const Tensor> batches) {
       continue;
     }
     const Tensor batch_mean = reduce_mean(x, reduce_axes_);
-    const Tensor batch_variance = reduce_variance(x, reduce_axes_);
+    const Tensor batch_variance = math::reduce_variance(x, reduce_axes_);
     double num = 1;
     for (const std::int64_t axis : reduce_axes_)
       num *= static_cast<double>(x.shape()[static_cast<int>(axis)]);

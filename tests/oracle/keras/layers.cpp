@@ -5,6 +5,7 @@
 #include "plimsoll/function.h"
 #include "plimsoll/gradient_tape.h"
 #include "plimsoll/keras/layer.h"
+#include "plimsoll/keras/layers/preprocessing.h"
 #include "plimsoll/ops.h"
 
 namespace plimsoll::oracle {
@@ -111,6 +112,8 @@ Json run_layer(const Json& request) {
   const Nested inputs = to_nested(request.at("inputs"));
   const keras::CallArgs args = read_args(request);
   carry_masks(request, inputs, args.named);
+  if (const Json* data = request.find("adapt"); data && !data->is_null())
+    dynamic_cast<keras::AdaptableLayer&>(*layer).adapt(to_tensor(*data));
   Json reply = Json::object({{"config", layer->get_config()}});
   layer->ensure_built(keras::shapes_of(inputs), keras::shapes_of(args.named));
   if (const Json* weights = request.find("weights"); weights && !weights->is_null())

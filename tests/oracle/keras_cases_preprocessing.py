@@ -1,0 +1,56 @@
+"""Preprocessing: numbers scaled, normalised, sorted into bins and encoded."""
+
+import numpy as np
+
+from keras_case import Case, floats
+
+
+def ids(*shape, high=5, seed=0):
+    return np.random.default_rng(seed).integers(0, high, shape).astype("int32")
+
+
+def numeric_cases():
+    def case(name, make, inputs, **options):
+        return Case(name, make, inputs, **{"passes_training": False, "random_weights": False, **options})
+
+    x = floats(4, 3, low=-3, high=5)
+    yield case("rescaling", lambda k: k.layers.Rescaling(1 / 255, offset=-0.5), x)
+    yield case("rescaling_list", lambda k: k.layers.Rescaling([1.0, 2.0, 3.0], offset=[0.0, 1.0, -1.0]), x)
+    yield case("rescaling_ints", lambda k: k.layers.Rescaling(0.5), ids(4, 3), gradients=False)
+
+    yield case("normalization_given", lambda k: k.layers.Normalization(mean=2.0, variance=4.0), x)
+    yield case("normalization_list", lambda k: k.layers.Normalization(mean=[1.0, 2.0, 3.0],
+                                                                      variance=[1.0, 0.0, 4.0]), x)
+    yield case("normalization_invert", lambda k: k.layers.Normalization(mean=[1.0, 2.0, 3.0],
+                                                                        variance=[1.0, 2.0, 4.0], invert=True), x)
+    yield case("normalization_no_axis", lambda k: k.layers.Normalization(axis=None, mean=1.0, variance=3.0), x)
+    for name, axis in [("last", -1), ("none", None), ("first", 1), ("two", (1, -1))]:
+        yield case(f"normalization_adapt_{name}", lambda k, axis=axis: k.layers.Normalization(axis=axis),
+                   floats(5, 3, 4), adapt=floats(50, 3, 4, seed=3, low=-2, high=6))
+    yield case("normalization_adapt_invert", lambda k: k.layers.Normalization(invert=True), x,
+               adapt=floats(50, 3, seed=3, low=-2, high=6))
+    yield case("normalization_fresh", lambda k: k.layers.Normalization(), x)
+
+    for mode in ["multi_hot", "one_hot", "count"]:
+        for suffix, shape in [("", (4, 3)), ("_row", (4,)), ("_one", (4, 1)), ("_deep", (2, 3, 4))]:
+            yield case(f"category_encoding_{mode}{suffix}", lambda k, mode=mode: k.layers.CategoryEncoding(
+                5, output_mode=mode), ids(*shape), gradients=False)
+    yield case("category_encoding_weights", lambda k: k.layers.CategoryEncoding(5, output_mode="count"),
+               ids(2, 3, 4), named={"count_weights": floats(2, 3, 4)}, gradients=False)
+
+    bounds = [-1.0, 0.0, 0.5, 2.0]
+    edges = np.array([[-1.0, -2.0, 0.0], [0.5, 0.4999, 2.0], [7.0, -0.0, 1.0]], dtype="float32")
+    for mode in ["int", "one_hot", "multi_hot", "count"]:
+        yield case(f"discretization_{mode}", lambda k, mode=mode: k.layers.Discretization(
+            bin_boundaries=bounds, output_mode=mode), edges, gradients=False)
+    yield case("discretization_ints", lambda k: k.layers.Discretization(bin_boundaries=[1.0, 3.0]), ids(4, 3),
+               gradients=False)
+    for num, size in [(4, 30), (4, 1000), (10, 5000)]:
+        yield case(f"discretization_adapt_{num}_{size}", lambda k, num=num: k.layers.Discretization(num_bins=num), x,
+                   adapt=floats(size, 3, seed=8, low=-4, high=6), gradients=False)
+    yield case("discretization_adapt_epsilon", lambda k: k.layers.Discretization(num_bins=3, epsilon=0.1), x,
+               adapt=floats(70, 3, seed=8, low=-4, high=6), gradients=False)
+
+
+def cases():
+    yield from numeric_cases()
