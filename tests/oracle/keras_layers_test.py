@@ -111,7 +111,7 @@ def test_layer(server, case, training):
     reply = server.ask("layer", layer=config_of(layer), inputs=encode(inputs),
                        named=encode(case.named) or None, mask=encode(case.mask if case.carried is None else case.carried),
                        options=case.options or None, training=training,
-                       weights=encode(weights), seeds=encode(seeds) if case.gradients else None)
+                       partial=without_batch(inputs) if case.partial else None, weights=encode(weights), traced=case.traced, seeds=encode(seeds) if case.gradients else None)
     assert reply["config"] == config_of(layer)["config"]
     ours = decode(reply["outputs"])
     assert len(ours) == len(outputs)
@@ -129,3 +129,36 @@ def test_layer(server, case, training):
             close(a, b, case, f"gradient by input {i}")
         for i, (a, b) in enumerate(zip(decode(reply["weight_gradients"]), weight_gradients)):
             close(a, b, case, f"gradient by weight {layer.trainable_weights[i].path}")
+    if "partial_shapes" in reply:
+        assert reply["partial_shapes"] == keras_partial_shapes(layer, inputs)
+    if case.traced:
+        same_in_a_function(case, reply)
+
+
+def without_batch(inputs):
+    """The shapes of the inputs, with batches of unknown size."""
+    if isinstance(inputs, dict):
+        return None
+    if isinstance(inputs, list):
+        return [without_batch(item) for item in inputs]
+    return [None, *np.asarray(inputs).shape[1:]]
+
+
+def keras_partial_shapes(layer, inputs):
+    import keras
+
+    symbolic = keras.tree.map_structure(
+        lambda a: keras.KerasTensor((None, *np.asarray(a).shape[1:]), dtype=str(np.asarray(a).dtype)), inputs)
+    outputs = keras.tree.flatten(layer.compute_output_spec(symbolic))
+    return [list(o.shape) for o in outputs]
+
+
+def same_in_a_function(case, reply):
+    for what in ("outputs", "weights"):
+        for i, (a, b) in enumerate(zip(decode(reply[f"traced_{what}"]), decode(reply[what]))):
+            close(a, b, case, f"{what} {i} in a function")
+    if case.gradients:
+        eager = decode(reply["input_gradients"]) + decode(reply["weight_gradients"])
+        for i, (a, b) in enumerate(zip(decode(reply["traced_gradients"]), eager)):
+            if b is not None:
+                close(a, b, case, f"gradient {i} in a function")

@@ -56,8 +56,57 @@ void add_gradients(Json& to, keras::Layer& layer, const Nested& inputs, const ke
   to["weight_gradients"] = from_tensors(std::span(gradients).subspan(num_inputs));
 }
 
+// A shape, or a list of shapes; null is a dimension that is not known.
+keras::Shapes to_shapes(const Json& json) {
+  if (!json.as_array().empty() && json.as_array()[0].is_array()) {
+    keras::Shapes::List list;
+    for (const Json& item : json.as_array()) list.push_back(to_shapes(item));
+    return list;
+  }
+  keras::PartialShape shape;
+  keras::from_config(json, shape);
+  return shape;
+}
+
+// The call in a function, with the gradients: what it gives and leaves in the weights must be what
+// the eager call does.
+void add_traced(Json& to, keras::Layer& layer, const Nested& inputs, const keras::CallArgs& args,
+                std::span<const Tensor> seeds) {
+  const std::vector<Tensor> before = layer.get_weights();
+  const auto weights = layer.trainable_weights();
+  std::size_t num_outputs = 0;
+  const Function step([&](std::span<const Tensor> in) {
+    std::size_t next = 0;
+    const Nested given = inputs.map([&](const Value&) { return Value(in[next++]); });
+    GradientTape tape;
+    for (const Tensor& t : in) {
+      if (is_floating(t.dtype())) tape.watch(t);
+    }
+    std::vector<Tensor> results = flat_tensors(layer(given, args));
+    num_outputs = results.size();
+    if (seeds.empty()) return results;
+    Tensor target = weighted_sum(results, seeds);
+    for (const Tensor& loss : layer.losses()) target = target + loss;
+    std::vector<Tensor> sources;
+    for (const Tensor& t : in) {
+      if (is_floating(t.dtype())) sources.push_back(t);
+    }
+    for (const auto& v : weights) sources.push_back(v->raw().value());
+    for (const Tensor& g : tape.gradient(std::span(&target, 1), sources))
+      results.push_back(g.is_valid() ? g : zeros({}, float32));
+    return results;
+  });
+  const std::vector<Tensor> results = step(flat_tensors(inputs));
+  to["traced_outputs"] = from_tensors(std::span(results).first(num_outputs));
+  to["traced_gradients"] = from_tensors(std::span(results).subspan(num_outputs));
+  to["traced_weights"] = from_tensors(layer.get_weights());
+  layer.set_weights(before);
+}
+
 // "layer": its configuration; "inputs", "named", "mask", "training", "options": of the call;
-// "weights": set before it; "seeds": gradients of sum(outputs * seeds) and the losses are wanted.
+// "weights": set before it; "seeds": gradients of sum(outputs * seeds) and the losses are wanted;
+// "traced": the same in a function is wanted; "partial": shapes of inputs of which not everything
+// is known, for which those of the outputs are wanted.
 Json run_layer(const Json& request) {
   const keras::LayerPtr layer = keras::Layer::get(request.at("layer"));
   const Nested inputs = to_nested(request.at("inputs"));
@@ -74,11 +123,25 @@ Json run_layer(const Json& request) {
     add_gradients(reply, *layer, inputs, args, to_tensors(*seeds));
     layer->set_weights(before);
   }
+  if (const Json* traced = request.find("traced"); traced && traced->as_bool()) {
+    const Json* seeds = request.find("seeds");
+    add_traced(reply, *layer, inputs, args,
+               seeds && !seeds->is_null() ? to_tensors(*seeds) : std::vector<Tensor>());
+  }
   // Shapes as a functional model would see them.
   Json shapes = Json::array();
   const Nested specs = layer->compute_output_spec(inputs, args);
   specs.for_each([&](const Value& v) { shapes.push_back(keras::to_config(v.shape())); });
   reply["output_shapes"] = shapes;
+
+  if (const Json* partial = request.find("partial"); partial && !partial->is_null()) {
+    Json open_shapes = Json::array();
+    layer->compute_output_shape(to_shapes(*partial))
+        .for_each([&](const keras::PartialShape& shape) {
+          open_shapes.push_back(keras::to_config(shape));
+        });
+    reply["partial_shapes"] = open_shapes;
+  }
 
   const Nested outputs = (*layer)(inputs, args);
   reply["outputs"] = from_tensors(flat_tensors(outputs));
