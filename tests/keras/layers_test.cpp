@@ -1,15 +1,31 @@
 // What the comparison with Keras does not see: layers on KerasTensors, and over several calls.
 #include <gtest/gtest.h>
 
+#include "keras/backend.h"
+#include "plimsoll/keras/layers/activation.h"
 #include "plimsoll/keras/layers/convolutional.h"
 #include "plimsoll/keras/layers/core.h"
 #include "plimsoll/keras/layers/merging.h"
 #include "plimsoll/keras/layers/normalization.h"
+#include "plimsoll/keras/layers/pooling.h"
 #include "plimsoll/keras/layers/reshaping.h"
 #include "plimsoll/ops.h"
 
 namespace plimsoll::keras {
 namespace {
+
+// A mask that a tensor carries goes on; one that was given to a call is for this call.
+TEST(MasksTest, CarriedMasksGoOn) {
+  const Tensor x = random::normal({2, 3, 4}), mask = fill({2, 3}, 1, bool_);
+  set_keras_mask(x, mask);
+  const Tensor y = layers::ReLU()(x);
+  EXPECT_TRUE(keras_mask(y).is_valid());
+  EXPECT_TRUE(keras_mask(layers::Add()({x, y})).is_valid());
+  EXPECT_FALSE(keras_mask(layers::GlobalAveragePooling1D()(y)).is_valid());
+  EXPECT_FALSE(keras_mask(layers::Flatten()(y)).is_valid());
+  const Tensor z = random::normal({2, 3});
+  EXPECT_FALSE(keras_mask(layers::Softmax()(z, {.mask = mask})).is_valid());
+}
 
 // Shapes that are not known stay so.
 TEST(SymbolicLayersTest, UnknownSizes) {
