@@ -113,6 +113,7 @@ def test_layer(server, case, training):
                        options=case.options or None, training=training,
                        partial=without_batch(inputs) if case.partial else None, weights=encode(weights), traced=case.traced, seeds=encode(seeds) if case.gradients else None)
     assert reply["config"] == config_of(layer)["config"]
+    assert [path.split("/")[-1] for path in reply["weight_names"]] == [w.name for w in layer.weights]
     ours = decode(reply["outputs"])
     assert len(ours) == len(outputs)
     for i, (a, b) in enumerate(zip(ours, outputs)):

@@ -99,6 +99,19 @@ using AdaptiveMaxPooling3D = LayerRef<AdaptivePoolingLayer<PoolMode::kMax, 3>>;
 using AdaptiveAveragePooling1D = LayerRef<AdaptivePoolingLayer<PoolMode::kAverage, 1>>;
 using AdaptiveAveragePooling2D = LayerRef<AdaptivePoolingLayer<PoolMode::kAverage, 2>>;
 using AdaptiveAveragePooling3D = LayerRef<AdaptivePoolingLayer<PoolMode::kAverage, 3>>;
+// The other names that Keras has for them.
+using MaxPool1D = MaxPooling1D;
+using AvgPool1D = AveragePooling1D;
+using GlobalMaxPool1D = GlobalMaxPooling1D;
+using GlobalAvgPool1D = GlobalAveragePooling1D;
+using MaxPool2D = MaxPooling2D;
+using AvgPool2D = AveragePooling2D;
+using GlobalMaxPool2D = GlobalMaxPooling2D;
+using GlobalAvgPool2D = GlobalAveragePooling2D;
+using MaxPool3D = MaxPooling3D;
+using AvgPool3D = AveragePooling3D;
+using GlobalMaxPool3D = GlobalMaxPooling3D;
+using GlobalAvgPool3D = GlobalAveragePooling3D;
 }  // namespace layers
 
 }  // namespace plimsoll::keras
