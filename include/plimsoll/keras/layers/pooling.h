@@ -10,15 +10,15 @@ enum class PoolMode { kMax, kAverage };
 
 // internal: MaxPooling2D, GlobalMaxPooling2D, AdaptiveMaxPooling2D and so on.
 enum class PoolKind { kWindows, kGlobal, kAdaptive };
-consteval const char* pooling_class_name(PoolKind kind, PoolMode mode, int rank) {
-  constexpr const char* kNames[3][2][3] = {
-      {{"MaxPooling1D", "MaxPooling2D", "MaxPooling3D"},
-       {"AveragePooling1D", "AveragePooling2D", "AveragePooling3D"}},
-      {{"GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D"},
-       {"GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAveragePooling3D"}},
-      {{"AdaptiveMaxPooling1D", "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D"},
-       {"AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D", "AdaptiveAveragePooling3D"}}};
-  return kNames[static_cast<int>(kind)][static_cast<int>(mode)][rank - 1];
+inline constexpr const char* kPoolingNames[3][2][3] = {
+    {{"MaxPooling1D", "MaxPooling2D", "MaxPooling3D"},
+     {"AveragePooling1D", "AveragePooling2D", "AveragePooling3D"}},
+    {{"GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D"},
+     {"GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAveragePooling3D"}},
+    {{"AdaptiveMaxPooling1D", "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D"},
+     {"AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D", "AdaptiveAveragePooling3D"}}};
+constexpr const char* pooling_class_name(PoolKind kind, PoolMode mode, int rank) {
+  return kPoolingNames[static_cast<int>(kind)][static_cast<int>(mode)][rank - 1];
 }
 
 template <PoolMode mode, int rank>
