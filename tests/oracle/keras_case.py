@@ -21,7 +21,8 @@ class Case:
     random_in_training: bool = False
     passes_training: bool = True     # call() takes it
     build_by_call: bool = True
-    traced: bool = True              # also in a function
+    traced: bool = True              # is compared with the same call in a function
+    partial: bool = True             # shapes are compared for batches of unknown size, too
     tolerance: float = 2e-5
     call: typing.Callable | None = None  # of layer and inputs, where Keras itself cannot on a CPU
 

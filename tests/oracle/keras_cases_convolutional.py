@@ -121,3 +121,6 @@ def convolutional_cases():
     for rank in (1, 2):
         yield from depthwises(rank)
         yield from separables(rank)
+    for dtype in ("mixed_float16", "mixed_bfloat16", "float64"):
+        yield Case(f"conv2d_{dtype}", lambda k, dtype=dtype: k.layers.Conv2D(3, 3, dtype=dtype), volume(2, 4),
+                   passes_training=False, tolerance=4e-2 if "16" in dtype else 1e-6)

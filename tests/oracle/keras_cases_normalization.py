@@ -78,3 +78,13 @@ def normalization_cases():
     for name in ["BatchNormalization", "LayerNormalization", "UnitNormalization", "RMSNormalization"]:
         yield Case(f"{name.lower()}_carried", lambda k, name=name: getattr(k.layers, name)(), floats(3, 5, 4),
                    carried={"inputs": steps}, passes_training=name == "BatchNormalization", tolerance=1e-4)
+    for dtype in ("mixed_float16", "mixed_bfloat16", "float16", "float64"):
+        for name, shape in [("BatchNormalization", (4, 3, 3, 5)), ("LayerNormalization", (4, 7)),
+                            ("RMSNormalization", (4, 7)), ("UnitNormalization", (4, 7))]:
+            yield Case(f"{name.lower()}_{dtype}", lambda k, name=name, dtype=dtype: getattr(k.layers, name)(
+                dtype=dtype), floats(*shape), passes_training=name == "BatchNormalization",
+                tolerance=4e-2 if "16" in dtype else 1e-5)
+        yield Case(f"batchnormalization_first_{dtype}", lambda k, dtype=dtype: k.layers.BatchNormalization(
+            axis=1, dtype=dtype), floats(4, 3, 3, 5), tolerance=4e-2 if "16" in dtype else 1e-5)
+        yield Case(f"groupnormalization_{dtype}", lambda k, dtype=dtype: k.layers.GroupNormalization(
+            2, dtype=dtype), floats(4, 3, 6), passes_training=False, tolerance=4e-2 if "16" in dtype else 1e-5)

@@ -117,8 +117,10 @@ def test_layer(server, case, training):
                        named=encode(case.named) or None, mask=encode(case.mask),
                        carried=encode(case.carried) or None, adapt=encode(case.adapt),
                        options=case.options or None, training=training,
-                       weights=None if made_of else encode(weights), seeds=encode(seeds) if case.gradients else None, traced=case.traced)
+                       weights=None if made_of else encode(weights), seeds=encode(seeds) if case.gradients else None,
+                       traced=case.traced, partial=without_batch(inputs) if case.partial and not case.named else None)
     assert without_build(reply["config"]) == without_build(config_of(layer)["config"])
+    assert [path.split("/")[-1] for path in reply["weight_names"]] == [w.name for w in layer.weights]
     ours = decode(reply["outputs"])
     assert len(ours) == len(outputs)
     for i, (a, b) in enumerate(zip(ours, outputs)):
@@ -145,3 +147,23 @@ def test_layer(server, case, training):
         assert len(traced) == len(eager)
         for i, (a, b) in enumerate(zip(traced, eager)):
             close(a, b, case, f"result {i} in a function")
+    if "partial_shapes" in reply:
+        assert reply["partial_shapes"] == keras_partial_shapes(layer, inputs)
+
+
+def without_batch(inputs):
+    """The shapes of the inputs, with batches of unknown size."""
+    if isinstance(inputs, dict):
+        return None
+    if isinstance(inputs, list):
+        return [without_batch(item) for item in inputs]
+    return [None, *np.asarray(inputs).shape[1:]]
+
+
+def keras_partial_shapes(layer, inputs):
+    import keras
+
+    symbolic = keras.tree.map_structure(
+        lambda a: keras.KerasTensor((None, *np.asarray(a).shape[1:]), dtype=str(np.asarray(a).dtype)), inputs)
+    outputs = keras.tree.flatten(layer.compute_output_spec(symbolic))
+    return [list(o.shape) for o in outputs]

@@ -15,6 +15,7 @@ std::shared_ptr<Object> make_input_layer(const Json& config) {
   ConfigVisitor v(config, InputLayerConfig::kClassName);
   read.visit(v);
   v("name", name);
+  v.constant("optional", false);
   v.finish();
   return std::make_shared<InputLayer>(std::move(read), LayerOptions{.name = std::move(name)});
 }
@@ -60,6 +61,7 @@ InputLayer::InputLayer(InputLayerConfig config, LayerOptions options)
 Json InputLayer::get_config() const {
   Json config = Object::get_config();
   config["name"] = name();
+  config["optional"] = false;
   return config;
 }
 

@@ -82,6 +82,18 @@ void add_gradients(Json& to, keras::Layer& layer, const Nested& inputs, const ke
   to["weight_gradients"] = from_tensors(std::span(gradients).subspan(num_inputs));
 }
 
+// A shape, or a list of shapes; null is a dimension that is not known.
+keras::Shapes to_shapes(const Json& json) {
+  if (!json.as_array().empty() && json.as_array()[0].is_array()) {
+    keras::Shapes::List list;
+    for (const Json& item : json.as_array()) list.push_back(to_shapes(item));
+    return list;
+  }
+  keras::PartialShape shape;
+  keras::from_config(json, shape);
+  return shape;
+}
+
 // The same in a function: outputs, then the gradients that there are.
 void add_traced(Json& to, keras::Layer& layer, const Nested& inputs, const keras::CallArgs& args,
                 std::span<const Tensor> seeds, const Json& request) {
@@ -106,7 +118,8 @@ void add_traced(Json& to, keras::Layer& layer, const Nested& inputs, const keras
 // "layer": its configuration; "inputs", "named", "mask", "training", "options", "carried": of the
 // call;
 // "weights": set before it; "seeds": gradients of sum(outputs * seeds) and the losses are wanted,
-// with "traced" also in a function.
+// with "traced" also in a function; "partial": shapes of inputs of which not everything is known,
+// for which those of the outputs are wanted.
 Json run_layer(const Json& request) {
   const keras::LayerPtr layer = keras::Layer::get(request.at("layer"));
   const Nested inputs = to_nested(request.at("inputs"));
@@ -135,6 +148,15 @@ Json run_layer(const Json& request) {
   const Nested specs = layer->compute_output_spec(inputs, args);
   specs.for_each([&](const Value& v) { shapes.push_back(keras::to_config(v.shape())); });
   reply["output_shapes"] = shapes;
+
+  if (const Json* partial = request.find("partial"); partial && !partial->is_null()) {
+    Json open_shapes = Json::array();
+    layer->compute_output_shape(to_shapes(*partial))
+        .for_each([&](const keras::PartialShape& shape) {
+          open_shapes.push_back(keras::to_config(shape));
+        });
+    reply["partial_shapes"] = open_shapes;
+  }
 
   const Nested outputs = (*layer)(inputs, args);
   reply["outputs"] = from_tensors(flat_tensors(outputs));

@@ -148,6 +148,15 @@ using DepthwiseConv1D = LayerRef<DepthwiseConvLayer<1>>;
 using DepthwiseConv2D = LayerRef<DepthwiseConvLayer<2>>;
 using SeparableConv1D = LayerRef<SeparableConvLayer<1>>;
 using SeparableConv2D = LayerRef<SeparableConvLayer<2>>;
+// The other names that Keras has for them.
+using Convolution1D = Conv1D;
+using Convolution2D = Conv2D;
+using Convolution3D = Conv3D;
+using Convolution1DTranspose = Conv1DTranspose;
+using Convolution2DTranspose = Conv2DTranspose;
+using Convolution3DTranspose = Conv3DTranspose;
+using SeparableConvolution1D = SeparableConv1D;
+using SeparableConvolution2D = SeparableConv2D;
 }  // namespace layers
 
 }  // namespace plimsoll::keras

@@ -23,11 +23,12 @@ class MergeLayer : public Layer {
 
 enum class MergeOp { kAdd, kSubtract, kMultiply, kAverage, kMaximum, kMinimum };
 
+inline constexpr const char* kMergeNames[] = {"Add",     "Subtract", "Multiply",
+                                              "Average", "Maximum",  "Minimum"};
+
 template <MergeOp op>
 struct MergeConfig {
-  static constexpr const char* kNames[] = {"Add",     "Subtract", "Multiply",
-                                           "Average", "Maximum",  "Minimum"};
-  static constexpr const char* kClassName = kNames[static_cast<int>(op)];
+  static constexpr const char* kClassName = kMergeNames[static_cast<int>(op)];
   void visit(ConfigVisitor&) {}
 };
 // Element by element; shapes broadcast.

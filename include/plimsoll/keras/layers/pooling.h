@@ -10,15 +10,15 @@ enum class PoolMode { kMax, kAverage };
 
 // internal: MaxPooling2D, GlobalMaxPooling2D, AdaptiveMaxPooling2D and so on.
 enum class PoolKind { kWindows, kGlobal, kAdaptive };
-consteval const char* pooling_class_name(PoolKind kind, PoolMode mode, int rank) {
-  constexpr const char* kNames[3][2][3] = {
-      {{"MaxPooling1D", "MaxPooling2D", "MaxPooling3D"},
-       {"AveragePooling1D", "AveragePooling2D", "AveragePooling3D"}},
-      {{"GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D"},
-       {"GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAveragePooling3D"}},
-      {{"AdaptiveMaxPooling1D", "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D"},
-       {"AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D", "AdaptiveAveragePooling3D"}}};
-  return kNames[static_cast<int>(kind)][static_cast<int>(mode)][rank - 1];
+inline constexpr const char* kPoolingNames[3][2][3] = {
+    {{"MaxPooling1D", "MaxPooling2D", "MaxPooling3D"},
+     {"AveragePooling1D", "AveragePooling2D", "AveragePooling3D"}},
+    {{"GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D"},
+     {"GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAveragePooling3D"}},
+    {{"AdaptiveMaxPooling1D", "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D"},
+     {"AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D", "AdaptiveAveragePooling3D"}}};
+constexpr const char* pooling_class_name(PoolKind kind, PoolMode mode, int rank) {
+  return kPoolingNames[static_cast<int>(kind)][static_cast<int>(mode)][rank - 1];
 }
 
 template <PoolMode mode, int rank>
@@ -99,6 +99,19 @@ using AdaptiveMaxPooling3D = LayerRef<AdaptivePoolingLayer<PoolMode::kMax, 3>>;
 using AdaptiveAveragePooling1D = LayerRef<AdaptivePoolingLayer<PoolMode::kAverage, 1>>;
 using AdaptiveAveragePooling2D = LayerRef<AdaptivePoolingLayer<PoolMode::kAverage, 2>>;
 using AdaptiveAveragePooling3D = LayerRef<AdaptivePoolingLayer<PoolMode::kAverage, 3>>;
+// The other names that Keras has for them.
+using MaxPool1D = MaxPooling1D;
+using AvgPool1D = AveragePooling1D;
+using GlobalMaxPool1D = GlobalMaxPooling1D;
+using GlobalAvgPool1D = GlobalAveragePooling1D;
+using MaxPool2D = MaxPooling2D;
+using AvgPool2D = AveragePooling2D;
+using GlobalMaxPool2D = GlobalMaxPooling2D;
+using GlobalAvgPool2D = GlobalAveragePooling2D;
+using MaxPool3D = MaxPooling3D;
+using AvgPool3D = AveragePooling3D;
+using GlobalMaxPool3D = GlobalMaxPooling3D;
+using GlobalAvgPool3D = GlobalAveragePooling3D;
 }  // namespace layers
 
 }  // namespace plimsoll::keras
