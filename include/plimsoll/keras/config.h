@@ -107,6 +107,22 @@ class Sizes {
   bool is_list_ = false;
 };
 
+// A number that is written as it was given: 1000 or 1000.0.
+class Number {
+ public:
+  Number(int value) noexcept : value_(value), is_whole_(true) {}
+  Number(std::int64_t value) noexcept : value_(static_cast<double>(value)), is_whole_(true) {}
+  Number(double value = 0) noexcept : value_(value) {}
+  operator double() const noexcept { return value_; }
+
+  friend Json to_config(const Number& number);
+  friend void from_config(const Json& json, Number& number);
+
+ private:
+  double value_ = 0;
+  bool is_whole_ = false;
+};
+
 class ConfigVisitor {
  public:
   // Writes into `to`.
