@@ -231,7 +231,7 @@ TEST_F(PassesTest, EarlyUpdatesLetGradientsGo) {
 TEST_F(PassesTest, EarlyUpdatesMayShareScalars) {
   std::vector<Variable> layers;
   for (int i = 0; i < 8; ++i) layers.emplace_back(wave({512, 512}));
-  Variable rate(tf::fill({}, 0.1)), steps(tf::zeros({}));
+  Variable rate(tf::fill({}, 0.1)), steps(tf::zeros({})), twice(tf::ones({}));
   auto f = tf::function([&](const Tensor& x) {
     GradientTape tape;
     Tensor h = x;
@@ -249,6 +249,8 @@ TEST_F(PassesTest, EarlyUpdatesMayShareScalars) {
       layers[i].assign(tf::where(is_due, next, layers[i].value()));
     }
     steps.assign(step);
+    twice.assign(twice.value() * 0.5);
+    twice.assign(twice.value() + (loss - loss) + 1);
     return loss;
   });
   const TensorSpec x{float32, {8, 512}};
@@ -257,6 +259,9 @@ TEST_F(PassesTest, EarlyUpdatesMayShareScalars) {
   settings::set("passes", "all");
   auto g = tf::function([&](const Tensor& y) { return f(y); });
   EXPECT_LE(g.plan({x}).arena_bytes, 3U << 20);
+  g(tf::ones({8, 512}) * 1e-9);
+  EXPECT_EQ(steps.value().item<float>(), 1);
+  EXPECT_EQ(twice.value().item<float>(), 1.5F);
 }
 
 TEST_F(PassesTest, AnotherOrderNeedsLess) {

@@ -23,9 +23,12 @@ class Mover {
   std::vector<int> order() {
     const int num_nodes = static_cast<int>(g_.nodes.size());
     find_first();
+    std::vector<int> last_assign(g_.variables.size(), -1);
     for (int n = num_nodes; n-- > 0;) {
       if (g_.nodes[at(n)].kind == NodeKind::kAssign) {
-        group_[at(n)] = n;
+        int& last = last_assign[at(g_.nodes[at(n)].slot)];
+        if (last < 0) last = n;
+        group_[at(n)] = last;  // those of one variable keep their order
       } else if (!is_first_[at(n)] && is_part_of_update(n)) {
         join(n);
       }

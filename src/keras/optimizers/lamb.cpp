@@ -43,10 +43,10 @@ void ScheduleFreeAdamWOptimizer::update(const Tensor& gradient, Variable& variab
   Variable& velocity = *slots[1];
   update_average(velocity, square(gradient), config_.beta_2);
   const Tensor scale = sqrt(velocity / (1 - power(config_.beta_2, t))) + config_.epsilon;
-  const Tensor old_z = z.value();
   z.assign_sub(rate * gradient / scale);
   const Tensor weight = 1 / t;
-  const Tensor old_x = (variable - (1 - beta_1) * old_z) / beta_1;
+  // By the new z, as Keras computes it on TensorFlow, where a variable's value follows it.
+  const Tensor old_x = (variable - (1 - beta_1) * z) / beta_1;
   const Tensor x = (1 - weight) * old_x + weight * z;
   variable.assign((1 - beta_1) * z + beta_1 * x);
 }
