@@ -49,6 +49,12 @@ void from_config(const Json& json, bool& value);
 void from_config(const Json& json, std::int64_t& value);
 void from_config(const Json& json, double& value);
 void from_config(const Json& json, std::string& value);
+inline Json to_config(DType value) {
+  return Json(dtype_name(value));
+}
+inline void from_config(const Json& json, DType& value) {
+  value = parse_dtype(json.as_string());
+}
 template <class T>
 Json to_config(const std::optional<T>& value) {
   return value ? to_config(*value) : Json();
@@ -73,13 +79,6 @@ void from_config(const Json& json, std::vector<T>& values) {
     from_config(item, value);
     values.push_back(std::move(value));
   }
-}
-
-inline Json to_config(DType value) {
-  return Json(dtype_name(value));
-}
-inline void from_config(const Json& json, DType& value) {
-  value = parse_dtype(json.as_string());
 }
 
 // One number for all directions or one for each: windows, strides, paddings. A layer makes them as
