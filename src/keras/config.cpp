@@ -30,6 +30,13 @@ Sizes Sizes::repeated(std::size_t num, std::string_view what, std::int64_t min) 
   return Sizes(std::move(made));
 }
 
+Json to_config(const Number& number) {
+  return number.is_whole_ ? Json(static_cast<std::int64_t>(number.value_)) : Json(number.value_);
+}
+void from_config(const Json& json, Number& number) {
+  number = json.is_int() ? Number(json.as_int()) : Number(json.as_double());
+}
+
 Json to_config(const Sizes& sizes) {
   if (sizes.is_none()) return Json();
   if (!sizes.is_list_) return sizes.values_[0];

@@ -52,13 +52,7 @@ MetricOptions with_default_name(MetricOptions options, const char* class_name, c
 
 void visit_metric_options(ConfigVisitor& v, MetricOptions& options) {
   v("name", options.name);
-  if (v.is_reading()) {
-    Json dtype;
-    v("dtype", dtype);
-    if (dtype.is_string()) options.dtype = parse_dtype(dtype.as_string());
-  } else {
-    v("dtype", options.dtype);
-  }
+  v("dtype", options.dtype);
 }
 
 }  // namespace plimsoll::keras

@@ -6,9 +6,10 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "keras/losses_util.h"
-#include "plimsoll/control_flow.h"
+#include "plimsoll/function.h"
 #include "plimsoll/keras/optimizer.h"
 #include "plimsoll/ops.h"
+#include "runtime/trace.h"
 
 namespace plimsoll::keras {
 namespace {
@@ -23,13 +24,31 @@ Tensor clip_by_norm(const Tensor& gradient, double norm) {
   return gradient * norm / maximum(sqrt(sum), limit);
 }
 
-// A multiple of `period`; of step, an integer scalar.
-Tensor is_multiple(const Tensor& step, std::int64_t period) {
-  const Tensor divisor = fill({}, static_cast<double>(period), step.dtype());
-  return equal(floormod(step, divisor), zeros({}, step.dtype()));
+// steps / period, rounded down, for less than 2^23 periods. An integer division could fail, and in
+// a function no variable is written before the last op that could.
+Tensor floor_divide(const Tensor& steps, std::int64_t period) {
+  const auto n = static_cast<double>(period);
+  const Tensor guess = cast(floor(cast(steps, float32) / n), steps.dtype());
+  const Tensor rest = steps - guess * n;
+  const Tensor zero = zeros({}, steps.dtype()), limit = fill({}, n, steps.dtype());
+  return guess + cast(greater_equal(rest, limit), steps.dtype()) -
+         cast(less(rest, zero), steps.dtype());
+}
+
+Tensor is_multiple(const Tensor& steps, std::int64_t period) {
+  return equal(floor_divide(steps, period) * static_cast<double>(period), steps);
 }
 
 }  // namespace
+
+void Optimizer::run_if(const Tensor& condition, const std::function<void()>& body) {
+  if (current_trace) {
+    const ConditionalAssignScope only_then(condition);
+    body();
+  } else if (condition.item<bool>()) {
+    body();
+  }
+}
 
 void Optimizer::apply(std::span<const Tensor> gradients, std::span<const VariablePtr> variables) {
   PLIMSOLL_CHECK(gradients.size() == variables.size(), InvalidArgumentError,
@@ -119,20 +138,19 @@ void Optimizer::overwrite(std::vector<Update>& updates) {
                 [&](const Update& u) { return trainable_[u.index]->overwrite_with_gradient; });
 }
 
-// Gradients go into their sums at once, so that none is kept for the branch.
+// Gradients go into their sums at once, so that none is kept.
 void Optimizer::accumulate(const std::vector<Update>& updates) {
   const std::int64_t steps = *options_.gradient_accumulation_steps;
   for (const Update& u : updates) accumulators_[u.index]->assign_add(u.gradient);
-  cond(
-      is_multiple(iterations_->value() + 1.0, steps),
-      [&] {
-        std::vector<Update> sums = updates;
-        for (Update& u : sums)
-          u.gradient = accumulators_[u.index]->value() / static_cast<double>(steps);
-        update_all(std::move(sums));
-        for (const VariablePtr& sum : accumulators_) sum->assign(zeros_like(*sum));
-      },
-      [] {});
+  const Tensor is_last = is_multiple(iterations_->value() + 1.0, steps);
+  run_if(is_last, [&] {
+    std::vector<Update> sums = updates;
+    for (Update& u : sums)
+      u.gradient = accumulators_[u.index]->value() / static_cast<double>(steps);
+    update_all(std::move(sums));
+  });
+  for (const VariablePtr& sum : accumulators_)
+    sum->assign(where(is_last, zeros({}, sum->dtype()), *sum));
 }
 
 void Optimizer::update_all(std::vector<Update> updates) {
@@ -186,8 +204,7 @@ void Optimizer::exclude_from_weight_decay(std::span<const VariablePtr> variables
 Tensor Optimizer::counted() const {
   const Tensor steps = iterations_->value();
   if (!options_.gradient_accumulation_steps) return steps;
-  return floordiv(
-      steps, fill({}, static_cast<double>(*options_.gradient_accumulation_steps), steps.dtype()));
+  return floor_divide(steps, *options_.gradient_accumulation_steps);
 }
 Tensor Optimizer::step(DType dtype) const {
   return cast(counted() + 1.0, dtype);
@@ -203,8 +220,7 @@ void Optimizer::average() {
     averages_[i]->assign(momentum * *averages_[i] + (1 - momentum) * *trainable_[i]);
   }
   if (const auto frequency = options_.ema_overwrite_frequency) {
-    cond(
-        is_multiple(count + 1.0, *frequency), [&] { finalize_variable_values(); }, [] {});
+    run_if(is_multiple(count + 1.0, *frequency), [&] { finalize_variable_values(); });
   }
 }
 

@@ -1,12 +1,14 @@
 #include "plimsoll/keras/variable.h"
 
 #include "plimsoll/ops/create.h"
+#include "plimsoll/ops/elementwise.h"
 #include "runtime/trace.h"
 
 namespace plimsoll::keras {
 namespace {
 
 constinit thread_local std::optional<DType> autocast_dtype;
+constinit thread_local const Tensor* assign_condition = nullptr;
 
 // Variables may be made in the middle of a trace: their first value is computed, not recorded.
 plimsoll::Variable make_variable(const Tensor& value, const VariableInfo& info) {
@@ -32,13 +34,17 @@ Tensor Variable::value() const {
 }
 
 void Variable::assign(const Tensor& value) {
-  variable_.assign(value.dtype() == dtype() ? value : cast(value, dtype()));
+  Tensor next = value.dtype() == dtype() ? value : cast(value, dtype());
+  if (assign_condition) next = where(*assign_condition, next, variable_.value());
+  variable_.assign(next);
 }
 void Variable::assign_add(const Tensor& delta) {
-  variable_.assign_add(delta.dtype() == dtype() ? delta : cast(delta, dtype()));
+  const Tensor own = delta.dtype() == dtype() ? delta : cast(delta, dtype());
+  assign_condition ? assign(variable_.value() + own) : variable_.assign_add(own);
 }
 void Variable::assign_sub(const Tensor& delta) {
-  variable_.assign_sub(delta.dtype() == dtype() ? delta : cast(delta, dtype()));
+  const Tensor own = delta.dtype() == dtype() ? delta : cast(delta, dtype());
+  assign_condition ? assign(variable_.value() - own) : variable_.assign_sub(own);
 }
 
 AutocastScope::AutocastScope(std::optional<DType> dtype) noexcept : outer_(autocast_dtype) {
@@ -49,6 +55,15 @@ AutocastScope::~AutocastScope() {
 }
 std::optional<DType> AutocastScope::current() noexcept {
   return autocast_dtype;
+}
+
+ConditionalAssignScope::ConditionalAssignScope(const Tensor& condition)
+    : condition_(assign_condition ? logical_and(*assign_condition, condition) : condition),
+      outer_(assign_condition) {
+  assign_condition = &condition_;
+}
+ConditionalAssignScope::~ConditionalAssignScope() {
+  assign_condition = outer_;
 }
 
 }  // namespace plimsoll::keras

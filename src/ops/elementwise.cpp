@@ -228,6 +228,7 @@ const OpDef op_Select{
           if (g.needs(1)) give(g, 1, g.emit(OpId::Select, {condition, g.dout(0), zero}));
           if (g.needs(2)) give(g, 2, g.emit(OpId::Select, {condition, zero, g.dout(0)}));
         },
+    .may_alias = Alias::kAnyIn,
 };
 
 // To the tensor inside the limits; to a limit where it is passed.

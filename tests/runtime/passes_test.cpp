@@ -226,6 +226,44 @@ TEST_F(PassesTest, EarlyUpdatesLetGradientsGo) {
   EXPECT_LE(f.plan({x}).arena_bytes, 3U << 20);
 }
 
+// All updates read the rate and the count of steps, and are scaled by a norm of their own gradient;
+// they are left out where a condition does not hold.
+TEST_F(PassesTest, EarlyUpdatesMayShareScalars) {
+  std::vector<Variable> layers;
+  for (int i = 0; i < 8; ++i) layers.emplace_back(wave({512, 512}));
+  Variable rate(tf::fill({}, 0.1)), steps(tf::zeros({})), twice(tf::ones({}));
+  auto f = tf::function([&](const Tensor& x) {
+    GradientTape tape;
+    Tensor h = x;
+    for (const Variable& w : layers) h = tf::nn::relu(tf::matmul(h, w));
+    const Tensor loss = tf::reduce_sum(h);
+    std::vector<const Variable*> all;
+    for (const Variable& w : layers) all.push_back(&w);
+    const auto gradients = tape.gradient(loss, all);
+    const Tensor step = steps.value() + 1.0;
+    const Tensor scaled = rate.value() * tf::sqrt(step);
+    const Tensor is_due = tf::greater(step, tf::zeros({}));
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const Tensor norm = tf::sqrt(tf::reduce_sum(tf::square(gradients[i])));
+      const Tensor next = layers[i].value() - gradients[i] / norm * scaled;
+      layers[i].assign(tf::where(is_due, next, layers[i].value()));
+    }
+    steps.assign(step);
+    twice.assign(twice.value() * 0.5);
+    twice.assign(twice.value() + (loss - loss) + 1);
+    return loss;
+  });
+  const TensorSpec x{float32, {8, 512}};
+  settings::set("passes", "-early_update,-order");
+  EXPECT_GE(f.plan({x}).arena_bytes, 8U << 20);
+  settings::set("passes", "all");
+  auto g = tf::function([&](const Tensor& y) { return f(y); });
+  EXPECT_LE(g.plan({x}).arena_bytes, 3U << 20);
+  g(tf::ones({8, 512}) * 1e-9);
+  EXPECT_EQ(steps.value().item<float>(), 1);
+  EXPECT_EQ(twice.value().item<float>(), 1.5F);
+}
+
 TEST_F(PassesTest, AnotherOrderNeedsLess) {
   // Eight tensors of 1 MiB, all made before the first is reduced to one number.
   auto f = tf::function([](const Tensor& x) {

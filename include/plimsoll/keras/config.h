@@ -49,6 +49,12 @@ void from_config(const Json& json, bool& value);
 void from_config(const Json& json, std::int64_t& value);
 void from_config(const Json& json, double& value);
 void from_config(const Json& json, std::string& value);
+inline Json to_config(DType value) {
+  return Json(dtype_name(value));
+}
+inline void from_config(const Json& json, DType& value) {
+  value = parse_dtype(json.as_string());
+}
 template <class T>
 Json to_config(const std::vector<T>& values);
 template <class T>
@@ -84,13 +90,6 @@ void from_config(const Json& json, std::vector<T>& values) {
   }
 }
 
-inline Json to_config(DType value) {
-  return Json(dtype_name(value));
-}
-inline void from_config(const Json& json, DType& value) {
-  value = parse_dtype(json.as_string());
-}
-
 // One number for all directions or one for each: windows, strides, paddings. A layer makes them as
 // many as it has directions when it is made, as Keras does.
 class Sizes {
@@ -114,6 +113,22 @@ class Sizes {
  private:
   std::vector<std::int64_t> values_;
   bool is_list_ = false;
+};
+
+// A number that is written as it was given: 1000 or 1000.0.
+class Number {
+ public:
+  Number(int value) noexcept : value_(value), is_whole_(true) {}
+  Number(std::int64_t value) noexcept : value_(static_cast<double>(value)), is_whole_(true) {}
+  Number(double value = 0) noexcept : value_(value) {}
+  operator double() const noexcept { return value_; }
+
+  friend Json to_config(const Number& number);
+  friend void from_config(const Json& json, Number& number);
+
+ private:
+  double value_ = 0;
+  bool is_whole_ = false;
 };
 
 class ConfigVisitor {

@@ -13,14 +13,14 @@
 namespace plimsoll::keras {
 
 struct MetricOptions {
-  std::string name = {};  // none: made of the class name
-  DType dtype = DType::kFloat32;
+  std::string name = {};            // none: made of the class name
+  std::optional<DType> dtype = {};  // none: float32, of intersections int64
 };
 
 class Metric : public Object {
  public:
   explicit Metric(MetricOptions options = {})
-      : name_(std::move(options.name)), dtype_(options.dtype) {}
+      : name_(std::move(options.name)), dtype_(options.dtype.value_or(DType::kFloat32)) {}
 
   // Adds a batch: {values} for means and sums, {y_true, y_pred} for the others. In a function the
   // variables are written when it runs.

@@ -10,6 +10,7 @@
 #include "plimsoll/keras/keras_tensor.h"
 #include "plimsoll/keras/losses.h"
 #include "plimsoll/keras/metric.h"
+#include "plimsoll/keras/metrics_classification.h"
 
 namespace plimsoll::keras {
 
@@ -97,6 +98,18 @@ struct CosineSimilarityMetricConfig {
     if (v.is_reading()) v("axis", axis);  // Keras does not write it
   }
 };
+struct PearsonCorrelationConfig {
+  static constexpr const char* kClassName = "PearsonCorrelation";
+  static constexpr const char* kName = "pearson_correlation";
+  std::int64_t axis = -1;
+  void visit(ConfigVisitor& v) { v("axis", axis); }
+};
+struct ConcordanceCorrelationConfig {
+  static constexpr const char* kClassName = "ConcordanceCorrelation";
+  static constexpr const char* kName = "concordance_correlation";
+  std::int64_t axis = -1;
+  void visit(ConfigVisitor& v) { v("axis", axis); }
+};
 struct BinaryCrossentropyMetricConfig {
   static constexpr const char* kClassName = "BinaryCrossentropy";
   static constexpr const char* kName = "binary_crossentropy";
@@ -145,6 +158,10 @@ Tensor sparse_top_k_categorical_accuracy(const Tensor& y_true, const Tensor& y_p
                                          const SparseTopKCategoricalAccuracyConfig& options = {});
 Tensor cosine_similarity(const Tensor& y_true, const Tensor& y_pred,
                          const CosineSimilarityMetricConfig& options = {});
+Tensor pearson_correlation(const Tensor& y_true, const Tensor& y_pred,
+                           const PearsonCorrelationConfig& options = {});
+Tensor concordance_correlation(const Tensor& y_true, const Tensor& y_pred,
+                               const ConcordanceCorrelationConfig& options = {});
 Tensor binary_crossentropy(const Tensor& y_true, const Tensor& y_pred,
                            const BinaryCrossentropyMetricConfig& options = {});
 Tensor categorical_crossentropy(const Tensor& y_true, const Tensor& y_pred,
@@ -211,6 +228,43 @@ PLIMSOLL_PLAIN_METRIC(KLDivergence, kl_divergence, kl_divergence)
 PLIMSOLL_PLAIN_METRIC(Poisson, poisson, poisson)
 #undef PLIMSOLL_PLAIN_METRIC
 
+struct RootMeanSquaredErrorConfig {
+  static constexpr const char* kClassName = "RootMeanSquaredError";
+  static constexpr const char* kName = "root_mean_squared_error";
+  void visit(ConfigVisitor&) {}
+};
+class RootMeanSquaredErrorMetric : public ConfiguredMetric<MeanBase, RootMeanSquaredErrorConfig> {
+ public:
+  using ConfiguredMetric::ConfiguredMetric;
+  void update_state(std::span<const Tensor> args, const Tensor& sample_weight = {}) override;
+  Tensor result() const override;
+};
+
+struct R2ScoreConfig {
+  static constexpr const char* kClassName = "R2Score";
+  static constexpr const char* kName = "r2_score";
+  // Or variance_weighted_average; none: one for each output.
+  std::optional<std::string> class_aggregation = "uniform_average";
+  std::int64_t num_regressors = 0;  // for the adjusted score
+  void visit(ConfigVisitor& v) {
+    v("class_aggregation", class_aggregation);
+    v("num_regressors", num_regressors);
+  }
+};
+class R2ScoreMetric : public ConfiguredMetric<Metric, R2ScoreConfig> {
+ public:
+  explicit R2ScoreMetric(R2ScoreConfig config, MetricOptions options = {});
+  void update_state(std::span<const Tensor> args, const Tensor& sample_weight = {}) override;
+  Tensor result() const override;
+
+ private:
+  VariablePtr num_samples_, squared_sum_, sum_, residual_, count_;
+};
+
+using PearsonCorrelationMetric =
+    FunctionMetric<PearsonCorrelationConfig, metrics::pearson_correlation>;
+using ConcordanceCorrelationMetric =
+    FunctionMetric<ConcordanceCorrelationConfig, metrics::concordance_correlation>;
 using BinaryAccuracyMetric = FunctionMetric<BinaryAccuracyConfig, metrics::binary_accuracy>;
 using TopKCategoricalAccuracyMetric =
     FunctionMetric<TopKCategoricalAccuracyConfig, metrics::top_k_categorical_accuracy>;
@@ -229,6 +283,10 @@ using SparseCategoricalCrossentropyMetric =
 namespace metrics {
 using Mean = MetricRef<MeanMetric>;
 using Sum = MetricRef<SumMetric>;
+using RootMeanSquaredError = MetricRef<RootMeanSquaredErrorMetric>;
+using R2Score = MetricRef<R2ScoreMetric>;
+using PearsonCorrelation = MetricRef<PearsonCorrelationMetric>;
+using ConcordanceCorrelation = MetricRef<ConcordanceCorrelationMetric>;
 using BinaryAccuracy = MetricRef<BinaryAccuracyMetric>;
 using TopKCategoricalAccuracy = MetricRef<TopKCategoricalAccuracyMetric>;
 using SparseTopKCategoricalAccuracy = MetricRef<SparseTopKCategoricalAccuracyMetric>;

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -130,13 +131,18 @@ class Optimizer : public Object {
     return options_.weight_decay;
   }
 
+  Slots slots_of(std::size_t variable) const noexcept { return slots_[variable]; }
+  bool has_schedule() const noexcept { return rate_.schedule() != nullptr; }
   // The number of this step, from 1 on.
   Tensor step(DType dtype) const;
   VariablePtr add_variable(const Tensor& value, const std::string& name);
   VariablePtr add_slot(const Variable& variable, const SlotSpec& spec);
+  // Runs `body`, which assigns variables, if a scalar of type bool holds.
+  static void run_if(const Tensor& condition, const std::function<void()>& body);
   OptimizerOptions options_;
 
  private:
+  friend class LossScaleOptimizer;  // which takes loss_scale_factor from the one inside
   struct Update {
     Tensor gradient;
     std::size_t index;  // of the variable

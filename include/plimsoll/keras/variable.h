@@ -69,4 +69,19 @@ class AutocastScope {
   std::optional<DType> outer_;
 };
 
+// Variables are assigned only if `condition`, a scalar of type bool, holds; while it lives, on this
+// thread. In a function that is a choice by element, which costs no memory, where a branch would
+// keep old and new values.
+class ConditionalAssignScope {
+ public:
+  explicit ConditionalAssignScope(const Tensor& condition);
+  ~ConditionalAssignScope();
+  ConditionalAssignScope(const ConditionalAssignScope&) = delete;
+  ConditionalAssignScope& operator=(const ConditionalAssignScope&) = delete;
+
+ private:
+  Tensor condition_;  // and that of the scope around
+  const Tensor* outer_;
+};
+
 }  // namespace plimsoll::keras

@@ -227,6 +227,10 @@ void run_ternary(const RunArgs& args, F&& f) noexcept {
                         const B first = *pb, second = *pc;
 #pragma GCC ivdep
                         for (std::int64_t k = 0; k < count; ++k) po[k] = f(pa[k], first, second);
+                      } else if (!step[0] && step[1] && step[2]) {
+                        const A only = *pa;
+#pragma GCC ivdep
+                        for (std::int64_t k = 0; k < count; ++k) po[k] = f(only, pb[k], pc[k]);
                       } else {
                         for (std::int64_t k = 0; k < count; ++k)
                           po[k] = f(pa[k * step[0]], pb[k * step[1]], pc[k * step[2]]);
