@@ -159,6 +159,15 @@ void Model::compile(CompileOptions options) {
   PLIMSOLL_CHECK(options.optimizer, InvalidArgumentError,
                  "compile of model '{}' needs an optimizer", name());
   if (!options.memory_budget.empty()) parse_bytes(options.memory_budget);
+  const bool is_half =
+      dtype_policy().compute_dtype() == DType::kFloat16 ||
+      std::ranges::any_of(flatten_layers(), [](const Layer* layer) {
+        return layer->compute_dtype() == DType::kFloat16 && layer->dtype_policy().is_mixed();
+      });
+  if (options.auto_scale_loss && is_half &&
+      !std::dynamic_pointer_cast<LossScaleOptimizer>(options.optimizer.ptr()))
+    options.optimizer = std::make_shared<LossScaleOptimizer>(
+        LossScaleOptimizerConfig{.inner_optimizer = options.optimizer});
   trainer_ = std::make_unique<TrainerState>(std::move(options));
 }
 
