@@ -52,5 +52,35 @@ def numeric_cases():
                adapt=floats(70, 3, seed=8, low=-4, high=6), gradients=False)
 
 
+def lookup_cases():
+    words = np.array([["ape", "bear", "cat"], ["cat", "", "dog"], ["emu", "cat", "cat"], ["[UNK]", "ape", "bear"]])
+    numbers = np.array([[7, 12, 9], [12, 0, -1], [3, 12, 9]], dtype="int64")
+    for kind, x, vocabulary, mask in [("StringLookup", words, ["bear", "cat", "ape"], ""),
+                                      ("IntegerLookup", numbers, [12, 7, 9], 0)]:
+        def case(suffix, inputs=x, adapt=None, kind=kind, **options):
+            return Case(f"{kind.lower()}_{suffix}", lambda k: getattr(k.layers, kind)(**options), inputs, adapt=adapt,
+                        gradients=False, passes_training=False, random_weights=False)
+
+        yield case("plain", vocabulary=vocabulary)
+        yield case("mask", vocabulary=vocabulary, mask_token=mask)
+        yield case("special", vocabulary=[mask, "[UNK]" if mask == "" else -1, *vocabulary], mask_token=mask)
+        yield case("invert", inputs=np.array([[0, 1, 2], [3, 4, 9]]), vocabulary=vocabulary, invert=True)
+        yield case("invert_mask", inputs=np.array([[0, 1, 2], [3, 4, 9]]), vocabulary=vocabulary, invert=True,
+                   mask_token=mask)
+        for mode in ["one_hot", "multi_hot", "count"]:
+            yield case(mode, vocabulary=vocabulary, output_mode=mode)
+            yield case(f"{mode}_mask_padded", vocabulary=vocabulary, output_mode=mode, mask_token=mask,
+                       max_tokens=7, pad_to_max_tokens=True)
+        yield case("tf_idf", vocabulary=vocabulary, output_mode="tf_idf", idf_weights=[0.5, 0.25, 2.0])
+        yield case("adapt", adapt=x)
+        yield case("adapt_mask", adapt=x, mask_token=mask, max_tokens=4)
+        yield case("adapt_count", adapt=x, output_mode="count")
+        yield case("adapt_tf_idf", adapt=x, output_mode="tf_idf")
+        yield case("adapt_tf_idf_padded", adapt=x, output_mode="tf_idf", max_tokens=12, pad_to_max_tokens=True)
+        yield case("row", inputs=x[0], vocabulary=vocabulary)
+    yield case("oov", vocabulary=[12, 9], num_oov_indices=3)
+
+
 def cases():
     yield from numeric_cases()
+    yield from lookup_cases()

@@ -2,6 +2,10 @@
 #pragma once
 
 #include "plimsoll/keras/layers/activation.h"
+#include "plimsoll/keras/layers/attention.h"
 #include "plimsoll/keras/layers/core.h"
+#include "plimsoll/keras/layers/lookup.h"
+#include "plimsoll/keras/layers/preprocessing.h"
 #include "plimsoll/keras/layers/regularization.h"
 #include "plimsoll/keras/layers/reshaping.h"
+#include "plimsoll/keras/layers/rnn.h"
