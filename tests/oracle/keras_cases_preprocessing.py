@@ -81,6 +81,33 @@ def lookup_cases():
     yield case("oov", vocabulary=[12, 9], num_oov_indices=3)
 
 
+def text_cases():
+    texts = np.array(["The cat sat, on the MAT.", "a Dog; the dog!", "", "it's a-cat\tthe  end"])
+    words = ["the", "cat", "dog", "a"]
+
+    def case(suffix, inputs=texts, adapt=None, **options):
+        return Case(f"text_vectorization_{suffix}", lambda k: k.layers.TextVectorization(**options), inputs,
+                    adapt=adapt, gradients=False, passes_training=False, random_weights=False)
+
+    yield case("length", vocabulary=words, output_sequence_length=8)
+    yield case("short", vocabulary=words, output_sequence_length=3)
+    yield case("column", inputs=texts[:, None], vocabulary=words, output_sequence_length=4)
+    yield case("lower", vocabulary=words, standardize="lower", output_sequence_length=5)
+    yield case("strip", vocabulary=words, standardize="strip_punctuation", output_sequence_length=5)
+    yield case("as_it_is", vocabulary=words, standardize=None, output_sequence_length=5)
+    yield case("character", vocabulary=list("thea"), split="character", output_sequence_length=9)
+    yield case("ngrams", vocabulary=[*words, "the cat", "a dog"], ngrams=2, output_sequence_length=12)
+    yield case("ngrams_only", vocabulary=["the cat", "the dog"], ngrams=(2,), output_sequence_length=12)
+    for mode in ["multi_hot", "count"]:
+        yield case(mode, vocabulary=words, output_mode=mode)
+        yield case(mode + "_padded", vocabulary=words, output_mode=mode, max_tokens=9, pad_to_max_tokens=True)
+    yield case("tf_idf", vocabulary=words, output_mode="tf_idf", idf_weights=[0.1, 0.2, 0.3, 0.4])
+    yield case("adapt", adapt=texts, output_sequence_length=6)
+    yield case("adapt_few", adapt=texts, max_tokens=4, output_sequence_length=6)
+    yield case("adapt_tf_idf", adapt=texts, output_mode="tf_idf")
+
+
 def cases():
     yield from numeric_cases()
     yield from lookup_cases()
+    yield from text_cases()

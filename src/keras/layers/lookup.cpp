@@ -18,6 +18,7 @@ namespace {
 constexpr ClassRow kLayers[] = {
     {"StringLookup", make_layer_of_config<LookupLayer<StringLookupConfig>>},
     {"IntegerLookup", make_layer_of_config<LookupLayer<IntegerLookupConfig>>},
+    {"TextVectorization", make_layer_of_config<TextVectorizationLayer>},
 };
 
 template <class C>

@@ -76,7 +76,44 @@ class LookupLayer : public Configured<AdaptableLayer, C> {
 extern template class LookupLayer<StringLookupConfig>;
 extern template class LookupLayer<IntegerLookupConfig>;
 
+struct TextVectorizationConfig {
+  static constexpr const char* kClassName = "TextVectorization";
+  std::optional<std::int64_t> max_tokens = {};
+  // lower, strip_punctuation; none: as it is.
+  std::optional<std::string> standardize = "lower_and_strip_punctuation";
+  std::optional<std::string> split = "whitespace";  // character; none: what comes in are tokens
+  Sizes ngrams = {};                                // up to so many words, or of these numbers
+  std::string output_mode = "int";                  // multi_hot, count, tf_idf
+  std::optional<std::int64_t> output_sequence_length = {};  // none: that of the longest text
+  bool pad_to_max_tokens = false;
+  std::optional<std::vector<std::string>> vocabulary = {};
+  std::optional<std::vector<double>> idf_weights = {};
+  std::optional<std::int64_t> vocabulary_size = {};  // as Keras notes it
+  void visit(ConfigVisitor& v);
+};
+// Texts [batch] or [batch, 1] as indices of their words. Index 0 is padding, 1 a word that is not
+// in the vocabulary.
+class TextVectorizationLayer : public Configured<AdaptableLayer, TextVectorizationConfig> {
+ public:
+  explicit TextVectorizationLayer(TextVectorizationConfig config, LayerOptions options = {});
+  using AdaptableLayer::adapt;
+  void adapt(std::span<const Tensor> batches) override;
+  void set_vocabulary(const std::vector<std::string>& vocabulary,
+                      const std::optional<std::vector<double>>& idf_weights = {});
+  std::vector<std::string> get_vocabulary(bool include_special_tokens = true) const;
+  std::int64_t vocabulary_size() const { return lookup_->vocabulary_size(); }
+  Nested call(const Nested& inputs, const CallArgs& args) override;
+  Nested compute_output_spec(const Nested& inputs, const CallArgs& args) override;
+  Json get_config() const override;
+
+ private:
+  Tensor tokens_of(const Tensor& texts) const;  // [batch, most], "" behind the last
+
+  std::shared_ptr<LookupLayer<StringLookupConfig>> lookup_;
+};
+
 namespace layers {
+using TextVectorization = LayerRef<TextVectorizationLayer>;
 using StringLookup = LayerRef<LookupLayer<StringLookupConfig>>;
 using IntegerLookup = LayerRef<LookupLayer<IntegerLookupConfig>>;
 }  // namespace layers
