@@ -52,5 +52,62 @@ def numeric_cases():
                adapt=floats(70, 3, seed=8, low=-4, high=6), gradients=False)
 
 
+def lookup_cases():
+    words = np.array([["ape", "bear", "cat"], ["cat", "", "dog"], ["emu", "cat", "cat"], ["[UNK]", "ape", "bear"]])
+    numbers = np.array([[7, 12, 9], [12, 0, -1], [3, 12, 9]], dtype="int64")
+    for kind, x, vocabulary, mask in [("StringLookup", words, ["bear", "cat", "ape"], ""),
+                                      ("IntegerLookup", numbers, [12, 7, 9], 0)]:
+        def case(suffix, inputs=x, adapt=None, kind=kind, **options):
+            return Case(f"{kind.lower()}_{suffix}", lambda k: getattr(k.layers, kind)(**options), inputs, adapt=adapt,
+                        gradients=False, passes_training=False, random_weights=False)
+
+        yield case("plain", vocabulary=vocabulary)
+        yield case("mask", vocabulary=vocabulary, mask_token=mask)
+        yield case("special", vocabulary=[mask, "[UNK]" if mask == "" else -1, *vocabulary], mask_token=mask)
+        yield case("invert", inputs=np.array([[0, 1, 2], [3, 4, 9]]), vocabulary=vocabulary, invert=True)
+        yield case("invert_mask", inputs=np.array([[0, 1, 2], [3, 4, 9]]), vocabulary=vocabulary, invert=True,
+                   mask_token=mask)
+        for mode in ["one_hot", "multi_hot", "count"]:
+            yield case(mode, vocabulary=vocabulary, output_mode=mode)
+            yield case(f"{mode}_mask_padded", vocabulary=vocabulary, output_mode=mode, mask_token=mask,
+                       max_tokens=7, pad_to_max_tokens=True)
+        yield case("tf_idf", vocabulary=vocabulary, output_mode="tf_idf", idf_weights=[0.5, 0.25, 2.0])
+        yield case("adapt", adapt=x)
+        yield case("adapt_mask", adapt=x, mask_token=mask, max_tokens=4)
+        yield case("adapt_count", adapt=x, output_mode="count")
+        yield case("adapt_tf_idf", adapt=x, output_mode="tf_idf")
+        yield case("adapt_tf_idf_padded", adapt=x, output_mode="tf_idf", max_tokens=12, pad_to_max_tokens=True)
+        yield case("row", inputs=x[0], vocabulary=vocabulary)
+    yield case("oov", vocabulary=[12, 9], num_oov_indices=3)
+
+
+def text_cases():
+    texts = np.array(["The cat sat, on the MAT.", "a Dog; the dog!", "", "it's a-cat\tthe  end"])
+    words = ["the", "cat", "dog", "a"]
+
+    def case(suffix, inputs=texts, adapt=None, **options):
+        return Case(f"text_vectorization_{suffix}", lambda k: k.layers.TextVectorization(**options), inputs,
+                    adapt=adapt, gradients=False, passes_training=False, random_weights=False)
+
+    yield case("length", vocabulary=words, output_sequence_length=8)
+    yield case("short", vocabulary=words, output_sequence_length=3)
+    yield case("column", inputs=texts[:, None], vocabulary=words, output_sequence_length=4)
+    yield case("lower", vocabulary=words, standardize="lower", output_sequence_length=5)
+    yield case("strip", vocabulary=words, standardize="strip_punctuation", output_sequence_length=5)
+    yield case("as_it_is", vocabulary=words, standardize=None, output_sequence_length=5)
+    yield case("character", vocabulary=list("thea"), split="character", output_sequence_length=9)
+    yield case("ngrams", vocabulary=[*words, "the cat", "a dog"], ngrams=2, output_sequence_length=12)
+    yield case("ngrams_only", vocabulary=["the cat", "the dog"], ngrams=(2,), output_sequence_length=12)
+    for mode in ["multi_hot", "count"]:
+        yield case(mode, vocabulary=words, output_mode=mode)
+        yield case(mode + "_padded", vocabulary=words, output_mode=mode, max_tokens=9, pad_to_max_tokens=True)
+    yield case("tf_idf", vocabulary=words, output_mode="tf_idf", idf_weights=[0.1, 0.2, 0.3, 0.4])
+    yield case("adapt", adapt=texts, output_sequence_length=6)
+    yield case("adapt_few", adapt=texts, max_tokens=4, output_sequence_length=6)
+    yield case("adapt_tf_idf", adapt=texts, output_mode="tf_idf")
+
+
 def cases():
     yield from numeric_cases()
+    yield from lookup_cases()
+    yield from text_cases()
