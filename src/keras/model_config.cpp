@@ -172,7 +172,7 @@ class Reader {
                    "two layers of a model are called '{}'", name);
     names_.emplace(layer.get(), name);
     if (auto* input = dynamic_cast<InputLayer*>(layer.get())) {
-      made_[name] = {input->tensor()};
+      made_[name].push_back({input->tensor()});
       return;
     }
     std::size_t number = 0;
