@@ -64,6 +64,9 @@ function(plimsoll_test layer)
   cmake_parse_arguments(ARG "" "TIMEOUT;SHARDS" "LIBS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
+    if(PLIMSOLL_SANITIZE)  # which costs a factor of 3 to 10
+      set(ARG_TIMEOUT 1500)
+    endif()
   endif()
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${layer}/*.cpp
        ${CMAKE_CURRENT_SOURCE_DIR}/${layer}/*.h)

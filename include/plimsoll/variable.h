@@ -19,8 +19,10 @@ struct VariableOptions {
 
 class Variable {
  public:
-  // memory: a copy of the initial value, under its tag and name.
+  // memory: a copy of the initial value, under its tag and name; or the value itself, where it is
+  // given away and nobody else sees it.
   explicit Variable(const Tensor& initial_value, VariableOptions options = {});
+  explicit Variable(Tensor&& initial_value, VariableOptions options = {});
   Variable(const Variable&) = delete;
   Variable& operator=(const Variable&) = delete;
   Variable(Variable&&) noexcept = default;
@@ -45,6 +47,7 @@ class Variable {
   const std::shared_ptr<VariableState>& state() const noexcept { return state_; }  // internal
 
  private:
+  void check_initial(const Tensor& value, const VariableOptions& options) const;
   void check_fits(const Tensor& value, const char* what) const;
   void update(std::uint16_t op, const Tensor& delta, const char* what);
 

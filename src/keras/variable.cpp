@@ -11,19 +11,19 @@ constinit thread_local std::optional<DType> autocast_dtype;
 constinit thread_local const Tensor* assign_condition = nullptr;
 
 // Variables may be made in the middle of a trace: their first value is computed, not recorded.
-plimsoll::Variable make_variable(const Tensor& value, const VariableInfo& info) {
+plimsoll::Variable make_variable(Tensor value, const VariableInfo& info) {
   const TracingScope now(nullptr);
-  return plimsoll::Variable(value, {.name = info.path.empty() ? info.name : info.path,
-                                    .trainable = info.trainable,
-                                    .tag = info.tag});
+  return plimsoll::Variable(std::move(value), {.name = info.path.empty() ? info.name : info.path,
+                                               .trainable = info.trainable,
+                                               .tag = info.tag});
 }
 
 }  // namespace
 
-Variable::Variable(const Tensor& initial_value, VariableInfo info)
+Variable::Variable(Tensor initial_value, VariableInfo info)
     : trainable(info.trainable),
       info_(std::move(info)),
-      variable_(make_variable(initial_value, info_)) {}
+      variable_(make_variable(std::move(initial_value), info_)) {}
 
 Tensor Variable::value() const {
   const Tensor& value = variable_.value();

@@ -198,6 +198,15 @@ bool try_book_all(BudgetNode* node, std::span<const Claim> claims, Backing backi
   }
 }
 
+bool rebook(BudgetNode* node, std::uint64_t nbytes, Owner from, Owner to,
+            Backing backing) noexcept {
+  std::scoped_lock lock(node->tree->mutex);
+  if (!ensure_row_locked(node, to)) return false;
+  unbook_locked(node, nbytes, from, backing);
+  book_locked(node, nbytes, to, backing);
+  return true;
+}
+
 void unbook(BudgetNode* node, std::uint64_t nbytes, Owner owner, Backing backing) noexcept {
   std::shared_ptr<BudgetTree> waiting;
   bool dead = false;

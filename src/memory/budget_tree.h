@@ -100,6 +100,8 @@ inline bool try_book(BudgetNode* node, std::uint64_t nbytes, Owner owner, Backin
   return try_book_all(node, {&claim, 1}, backing, why);
 }
 void unbook(BudgetNode* node, std::uint64_t nbytes, Owner owner, Backing backing) noexcept;
+// From one owner to another, in one step. false: no memory for the ledger row.
+bool rebook(BudgetNode* node, std::uint64_t nbytes, Owner from, Owner to, Backing backing) noexcept;
 
 // Wakes reserve_for after memory was released. pre: no lock held; tells by num_waiters seen before.
 void wake_waiters(BudgetTree& tree) noexcept;

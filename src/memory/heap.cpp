@@ -58,6 +58,15 @@ void Block::release() noexcept {
   nbytes_ = 0;
 }
 
+bool Block::try_change_owner(Owner owner) noexcept {
+  if (heap_ && owner.id() != owner_.id()) {
+    const std::uint64_t booked = round_up(nbytes_, kGrain);
+    if (!rebook(node_, booked, owner_, owner, Backing::kPages)) return false;
+  }
+  owner_ = owner;
+  return true;
+}
+
 Heap::Heap(SourcePtr source, const Budget& budget, HeapOptions options)
     : impl_(make_impl(std::move(source), budget, std::move(options))) {}
 

@@ -22,18 +22,39 @@ void VariableState::make_alone() {
   if (!is_alone()) value = copy_of(value, *owner_of(value), options);
 }
 
-Variable::Variable(const Tensor& initial_value, VariableOptions options)
-    : state_(std::make_shared<VariableState>()) {
-  PLIMSOLL_CHECK(initial_value.is_valid(), InvalidArgumentError,
-                 "variable '{}' needs an initial value", options.name);
-  PLIMSOLL_CHECK(initial_value.dtype() != DType::kString, UnimplementedError,
+void Variable::check_initial(const Tensor& value, const VariableOptions& options) const {
+  PLIMSOLL_CHECK(value.is_valid(), InvalidArgumentError, "variable '{}' needs an initial value",
+                 options.name);
+  PLIMSOLL_CHECK(value.dtype() != DType::kString, UnimplementedError,
                  "variable '{}': variables of strings are not supported", options.name);
-  PLIMSOLL_CHECK(initial_value.impl()->buffer, InvalidArgumentError,
+  PLIMSOLL_CHECK(value.impl()->buffer, InvalidArgumentError,
                  "variable '{}' is made inside a function that is traced, from a symbolic tensor. "
                  "Make variables outside, once",
                  options.name);
+}
+
+Variable::Variable(const Tensor& initial_value, VariableOptions options)
+    : state_(std::make_shared<VariableState>()) {
+  check_initial(initial_value, options);
   Device& device = place_value(initial_value.dtype(), initial_value.num_elements());
   state_->value = copy_of(initial_value, device, options);
+  state_->options = std::move(options);
+}
+
+Variable::Variable(Tensor&& initial_value, VariableOptions options)
+    : state_(std::make_shared<VariableState>()) {
+  check_initial(initial_value, options);
+  Device& device = place_value(initial_value.dtype(), initial_value.num_elements());
+  Buffer& buffer = *initial_value.impl()->buffer.get();
+  const bool is_whole = initial_value.impl()->offset == 0 &&
+                        buffer.block.nbytes() == static_cast<std::uint64_t>(initial_value.nbytes());
+  if (owner_of(initial_value) == &device && is_whole && is_sole_handle(initial_value) &&
+      buffer.block.try_change_owner(memory::Owner(options.tag, options.name))) {
+    state_->value = std::move(initial_value);
+  } else {
+    state_->value = copy_of(initial_value, device, options);
+    initial_value = Tensor();
+  }
   state_->options = std::move(options);
 }
 

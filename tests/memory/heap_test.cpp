@@ -69,6 +69,25 @@ TEST_P(HeapTest, CountsToTheByte) {
   EXPECT_EQ(heap_.stats().num_blocks, 0);
 }
 
+TEST_P(HeapTest, ABlockMayChangeItsOwner) {
+  Block small = heap_.allocate(100, Owner(Tag::kActivations, "made"));
+  Block large = heap_.allocate(5000001, Owner(Tag::kActivations, "made"));
+  const std::uint64_t in_use = budget_.in_use(), peak = budget_.peak();
+  for (Block* block : {&small, &large}) {
+    EXPECT_TRUE(block->try_change_owner(Owner(Tag::kWeights, "kept")));
+    EXPECT_EQ(block->owner().tag(), Tag::kWeights);
+  }
+  EXPECT_EQ(budget_.in_use(), in_use);
+  EXPECT_EQ(budget_.peak(), peak);
+  const BudgetStats stats = budget_.stats();
+  EXPECT_EQ(stats.by_tag[static_cast<std::size_t>(Tag::kWeights)], in_use);
+  EXPECT_EQ(stats.by_tag[static_cast<std::size_t>(Tag::kActivations)], 0U);
+  EXPECT_EQ(stats.count, 2U);
+  small.release();
+  large.release();
+  EXPECT_EQ(budget_.in_use(), 0U);
+}
+
 TEST_P(HeapTest, ZeroBytesIsABlockWithoutMemory) {
   Block block = allocate(0);
   EXPECT_EQ(block.address(), 0);

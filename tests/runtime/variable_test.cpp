@@ -16,6 +16,23 @@ class VariableTest : public FreshTest {
   static Floats floats(const Tensor& t) { return t.to_vector<float>(); }
 };
 
+TEST_F(VariableTest, TakesAValueThatIsGivenAway) {
+  const auto weights = [] {
+    return memory::stats().by_tag[static_cast<std::size_t>(memory::Tag::kWeights)];
+  };
+  const std::uint64_t in_use = memory::stats().in_use, held = weights();
+  Tensor value = ones({1024});
+  Variable v(std::move(value), {.name = "v"});
+  EXPECT_EQ(memory::stats().in_use, in_use + 4096);
+  EXPECT_EQ(weights(), held + 4096);
+  Tensor shared = ones({1024});
+  const Tensor other = shared;  // somebody else sees it: a copy
+  Variable w(std::move(shared), {.name = "w"});
+  w.assign_add(ones({1024}));
+  EXPECT_EQ(other.to_vector<float>()[0], 1.0F);
+  EXPECT_EQ(w.value().to_vector<float>()[0], 2.0F);
+}
+
 TEST_F(VariableTest, AssignsAndAdds) {
   Variable v(constant({1.0F, 2.0F}), {.name = "v"});
   v.assign_add(constant({10.0F, 20.0F}));

@@ -22,8 +22,9 @@ struct VariableInfo {
 
 class Variable {
  public:
-  // memory: a copy of the value under its tag and path. May be made while a function is traced.
-  Variable(const Tensor& initial_value, VariableInfo info);
+  // memory: the value under its tag and path; a copy, where others see it. May be made while a
+  // function is traced.
+  Variable(Tensor initial_value, VariableInfo info);
   Variable(const Variable&) = delete;
   Variable& operator=(const Variable&) = delete;
 

@@ -40,6 +40,8 @@ class Block {
   std::uint64_t nbytes() const noexcept { return nbytes_; }                  // as asked for
   Owner owner() const noexcept { return owner_; }
   void release() noexcept;
+  // From now on it counts as another's. false: no memory for the books, and nothing has changed.
+  bool try_change_owner(Owner owner) noexcept;
 
  private:
   friend class HeapImpl;
