@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "keras/backend.h"
+#include "keras/model_config.h"
 #include "plimsoll/keras/model.h"
 #include "plimsoll/ops.h"
 
@@ -72,6 +73,10 @@ FunctionalModel::FunctionalModel(const Nested& inputs, const Nested& outputs, La
   if (!trainable()) set_trainable(false);
 }
 FunctionalModel::~FunctionalModel() = default;
+
+Json FunctionalModel::get_config() const {
+  return functional_config(*this);
+}
 
 const Nested& FunctionalModel::inputs() const noexcept {
   return graph_->inputs;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "keras/model_config.h"
 #include "keras/node.h"
 #include "plimsoll/keras/layers/core.h"
 #include "plimsoll/keras/model.h"
@@ -85,6 +86,10 @@ void SequentialModel::rebuild() {
   for (std::size_t i = 1; i < stack_.size(); ++i) x = (*stack_[i])(x);
   functional_ = std::make_shared<FunctionalModel>(first, x, LayerOptions{.name = "functional"});
   set_built(true);
+}
+
+Json SequentialModel::get_config() const {
+  return sequential_config(*this, stack_);
 }
 
 void SequentialModel::build(const Shapes& input_shapes) {

@@ -245,24 +245,22 @@ StepLogs Model::train_step(const Nested& data) {
   TrainerState& state = trainer();
   const Nested &x = data[0], &y = data[1], &weight = data[2];
   const std::vector<VariablePtr> trained = trainable_weights();
-  std::vector<Tensor> gradients;
-  Nested y_pred;
+  GradientTape tape({.watch_accessed_variables = false});
+  for (const VariablePtr& v : trained) tape.watch(v->raw());
+  const Nested y_pred = (*this)(x, {.training = true});
+  const Tensor loss = compute_loss(x, y, y_pred, weight);
+  const Tensor target = state.optimizer->scale_loss(loss);
+  // Before the gradients, so that nothing that metrics read is kept for them.
+  StepLogs logs;
   {
-    GradientTape tape({.watch_accessed_variables = false});
-    for (const VariablePtr& v : trained) tape.watch(v->raw());
-    y_pred = (*this)(x, {.training = true});
-    const Tensor loss = compute_loss(x, y, y_pred, weight);
-    {
-      const auto pause = tape.stop_recording();
-      state.loss_tracker->update_with(loss, fill(Shape(), batch_of(x)));
-    }
-    const Tensor target = state.optimizer->scale_loss(loss);
-    std::vector<const plimsoll::Variable*> sources;
-    for (const VariablePtr& v : trained) sources.push_back(&v->raw());
-    gradients = tape.gradient(target, sources);
+    const auto pause = tape.stop_recording();
+    state.loss_tracker->update_with(loss, fill(Shape(), batch_of(x)));
+    logs = compute_metrics(x, y, y_pred, weight);
   }
-  state.optimizer->apply(gradients, trained);
-  return compute_metrics(x, y, y_pred, weight);
+  std::vector<const plimsoll::Variable*> sources;
+  for (const VariablePtr& v : trained) sources.push_back(&v->raw());
+  state.optimizer->apply(tape.gradient(target, sources), trained);
+  return logs;
 }
 
 StepLogs Model::test_step(const Nested& data) {

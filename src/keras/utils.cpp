@@ -12,6 +12,12 @@
 
 namespace plimsoll::keras {
 
+ModelPtr clone_model(const Model& model) {
+  auto made = std::dynamic_pointer_cast<Model>(Layer::get(serialize_keras_object(&model)));
+  PLIMSOLL_CHECK(made, InvalidArgumentError, "'{}' is no model that can be cloned", model.name());
+  return made;
+}
+
 void clear_session() {
   forget_names();
   memory::trim();

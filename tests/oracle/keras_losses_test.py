@@ -96,6 +96,9 @@ CASES = {
     "circle_diagonal": (lambda k, **kw: k.Circle(gamma=4.0, remove_diagonal=False, **kw),
                         np.array([0, 1, 2, 1], "int64"),
                         floats(4, 3) / np.linalg.norm(floats(4, 3), axis=-1, keepdims=True)),
+    "ctc": (lambda k, **kw: k.CTC(**kw), np.array([[1, 2, 0], [2, 2, 1], [3, 0, 0], [0, 0, 0]]),
+            floats(4, 6, 4, low=-3, high=3)),
+    "ctc_long": (lambda k, **kw: k.CTC(**kw), classes(4, 9, num=6) + 1, floats(4, 40, 8, low=-3, high=3)),
     "generalized": (lambda k, **kw: k.CategoricalGeneralizedCrossEntropy(q=0.7, **kw), classes(4, num=3),
                     distributions(4, 3)),
 }
@@ -120,7 +123,8 @@ def keras_side(loss, y_true, y_pred, sample_weight, mask, activation):
 
 def close(ours, theirs, what, tolerance=1e-5):
     assert list(ours.shape) == list(theirs.shape), f"{what}: {ours.shape} here, {theirs.shape} in Keras"
-    scale = max(1.0, float(np.max(np.abs(theirs[np.isfinite(theirs)]), initial=0)))
+    assert np.all(np.isfinite(theirs)), f"{what}: nothing to compare with"
+    scale = max(1.0, float(np.max(np.abs(theirs), initial=0)))
     np.testing.assert_allclose(ours.astype("float64"), theirs.astype("float64"), rtol=tolerance,
                                atol=tolerance * scale, err_msg=what)
 

@@ -134,6 +134,7 @@ CASES["auc_multi_label_thresholds"] = (
 def close(ours, theirs, what):
     theirs = np.asarray(theirs)
     assert list(ours.shape) == list(theirs.shape), f"{what}: {ours.shape} here, {theirs.shape} in Keras"
+    assert np.all(np.isfinite(theirs)), f"{what}: nothing to compare with"
     np.testing.assert_allclose(ours.astype("float64"), theirs.astype("float64"), rtol=2e-5, atol=2e-6, err_msg=what)
 
 

@@ -103,6 +103,7 @@ def run_keras(optimizer, gradients, variables, rates=None, finalize=False):
 
 def close(ours, theirs, tolerance, what):
     assert ours.shape == theirs.shape, f"{what}: {ours.shape} here, {theirs.shape} in Keras"
+    assert np.all(np.isfinite(theirs)), f"{what}: nothing to compare with"
     scale = max(1.0, float(np.max(np.abs(theirs), initial=0)))
     np.testing.assert_allclose(ours.astype("float64"), theirs.astype("float64"), rtol=tolerance,
                                atol=tolerance * scale, err_msg=what)

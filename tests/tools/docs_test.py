@@ -27,7 +27,7 @@ class DocsTest(unittest.TestCase):
     def test_programs_in_the_pages_stand_in_examples(self):
         examples = [lines_of(file.read_text(encoding="utf-8"))
                     for file in (ROOT / "examples").glob("*.cpp")]
-        for page in ["README.md", "docs/devices.md"]:
+        for page in ["README.md", "docs/devices.md", "docs/keras.md"]:
             for block in re.findall(r"```cpp\n(.*?)```", read(page), re.DOTALL):
                 with self.subTest(page=page, block=block):
                     self.assertTrue(any(contains(file, lines_of(block)) for file in examples),

@@ -209,6 +209,8 @@ class FunctionalModel : public Model {
   ~FunctionalModel() override;
 
   std::string class_name() const override { return "Functional"; }
+  std::string registered_name() const override { return "Functional"; }
+  Json get_config() const override;
   Nested call(const Nested& inputs, const CallArgs& args) override;
   Nested compute_mask(const Nested&, const Nested&) override { return {}; }
   std::vector<std::string> output_names() const override;
@@ -241,6 +243,7 @@ class SequentialModel : public Model {
   explicit SequentialModel(std::vector<SequentialItem> layers = {}, LayerOptions options = {});
 
   std::string class_name() const override { return "Sequential"; }
+  Json get_config() const override;
   // throws: InvalidArgumentError for a second input, or a name that is there already.
   void add(const SequentialItem& layer);
   LayerPtr pop();
@@ -275,6 +278,10 @@ class Sequential : public std::shared_ptr<SequentialModel> {
     return (*get())(inputs, args);
   }
 };
+
+// A model of the same layers, with new weights. throws: InvalidArgumentError for a class of one's
+// own that is not registered.
+ModelPtr clone_model(const Model& model);
 
 // Forgets the numbers in names, and gives back idle arenas and caches.
 void clear_session();

@@ -17,6 +17,7 @@ std::span<const ClassRow> pooling_layers();
 std::span<const ClassRow> normalization_layers();
 std::span<const ClassRow> merging_layers();
 std::span<const ClassRow> rnn_layers();
+std::span<const ClassRow> model_layers();
 std::span<const ClassRow> attention_layers();
 std::span<const ClassRow> preprocessing_layers();
 std::span<const ClassRow> lookup_layers();

@@ -22,5 +22,6 @@ struct HandlerRow {
 // By file: a new one has its line in server.cpp.
 std::span<const HandlerRow> layer_handlers();
 std::span<const HandlerRow> training_handlers();
+std::span<const HandlerRow> model_handlers();
 
 }  // namespace plimsoll::oracle
