@@ -219,8 +219,7 @@ Nested Layer::call_eager(const Nested& inputs, const CallArgs& args) {
   CallArgs resolved = args;
   if (!resolved.training) resolved.training = context.training;
   if (!args.named.is_none()) resolved.named = convert(args.named);
-  const Nested carried = masks_of(inputs);
-  if (resolved.mask.is_none()) resolved.mask = carried;
+  if (resolved.mask.is_none()) resolved.mask = masks_of(inputs);
   if (context.depth == 0) clear_losses();
   const InsideCall inside(resolved.training);
   const name_scope scope(name());
@@ -238,7 +237,7 @@ Nested Layer::call_eager(const Nested& inputs, const CallArgs& args) {
       losses_.push_back((*activity_regularizer_)(y) / batch);
     });
   }
-  note_masks(outputs, compute_mask(inputs, carried));  // a mask that was given ends here
+  note_masks(outputs, compute_mask(inputs, resolved.mask));
   return outputs;
 }
 

@@ -22,6 +22,7 @@ class Case:
     passes_training: bool = True     # call() takes it
     build_by_call: bool = True
     traced: bool = True              # is compared with the same call in a function
+    traced_values: bool = False      # and that without gradients, too
     partial: bool = True             # shapes are compared for batches of unknown size, too
     tolerance: float = 2e-5
     call: typing.Callable | None = None  # of layer and inputs, where Keras itself cannot on a CPU

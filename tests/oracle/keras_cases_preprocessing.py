@@ -34,7 +34,8 @@ def numeric_cases():
     for mode in ["multi_hot", "one_hot", "count"]:
         for suffix, shape in [("", (4, 3)), ("_row", (4,)), ("_one", (4, 1)), ("_deep", (2, 3, 4))]:
             yield case(f"category_encoding_{mode}{suffix}", lambda k, mode=mode: k.layers.CategoryEncoding(
-                5, output_mode=mode), ids(*shape), gradients=False)
+                5, output_mode=mode), ids(*shape), gradients=False,
+                partial=suffix != "_deep" or mode == "one_hot")  # the shape that Keras tells is not the one it gives
     yield case("category_encoding_weights", lambda k: k.layers.CategoryEncoding(5, output_mode="count"),
                ids(2, 3, 4), named={"count_weights": floats(2, 3, 4)}, gradients=False)
 

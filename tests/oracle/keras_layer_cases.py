@@ -2,6 +2,7 @@
 
 import keras_cases_attention
 import keras_cases_core
+import keras_cases_image
 import keras_cases_preprocessing
 import keras_cases_rnn
 from keras_case import Case, floats
@@ -41,4 +42,5 @@ CASES = [
     *keras_cases_rnn.cases(),
     *keras_cases_attention.cases(),
     *keras_cases_preprocessing.cases(),
+    *keras_cases_image.cases(),
 ]

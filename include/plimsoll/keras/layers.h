@@ -5,6 +5,7 @@
 #include "plimsoll/keras/layers/attention.h"
 #include "plimsoll/keras/layers/convolutional.h"
 #include "plimsoll/keras/layers/core.h"
+#include "plimsoll/keras/layers/image_preprocessing.h"
 #include "plimsoll/keras/layers/lookup.h"
 #include "plimsoll/keras/layers/merging.h"
 #include "plimsoll/keras/layers/normalization.h"

@@ -117,9 +117,9 @@ void add_traced(Json& to, keras::Layer& layer, const Nested& inputs, const keras
 
 // "layer": its configuration; "inputs", "named", "mask", "training", "options", "carried": of the
 // call;
-// "weights": set before it; "seeds": gradients of sum(outputs * seeds) and the losses are wanted,
-// with "traced" also in a function; "partial": shapes of inputs of which not everything is known,
-// for which those of the outputs are wanted.
+// "weights": set before it; "seeds": gradients of sum(outputs * seeds) and the losses are wanted;
+// "traced": everything is wanted as it is in a function, too; "partial": shapes of inputs of which
+// not everything is known, for which those of the outputs are wanted.
 Json run_layer(const Json& request) {
   const keras::LayerPtr layer = keras::Layer::get(request.at("layer"));
   const Nested inputs = to_nested(request.at("inputs"));
@@ -142,6 +142,8 @@ Json run_layer(const Json& request) {
       add_traced(reply, *layer, inputs, args, to_tensors(*seeds), request);
       layer->set_weights(before);
     }
+  } else if (const Json* traced = request.find("traced"); traced && traced->as_bool()) {
+    add_traced(reply, *layer, inputs, args, {}, request);
   }
   // Shapes as a functional model would see them.
   Json shapes = Json::array();
