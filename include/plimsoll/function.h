@@ -65,7 +65,7 @@ class Function {
   int num_traces() const;  // signatures that are kept now
   // The graph of such a call after all passes, a line per node.
   std::string graph_text(std::span<const TensorSpec> inputs) const;
-  void trim() const noexcept;  // gives idle arenas back
+  void trim() const noexcept;  // gives back idle arenas, and memory kept for results
 
   FunctionState* state() const noexcept { return state_.get(); }  // internal
 

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "keras/names.h"
 #include "plimsoll/keras/model.h"
 #include "plimsoll/memory_api.h"
 #include "plimsoll/ops.h"
@@ -58,17 +59,22 @@ std::optional<bool> is_less_better(const Metric& metric) {
   return true;
 }
 
+std::string known_mode(std::string mode) {
+  if (mode == "auto" || mode == "min" || mode == "max") return mode;
+  log_warning(
+      "the mode '{}' of a callback is unknown, fallback to auto mode; there are auto, min and max",
+      mode);
+  return "auto";
+}
+
 }  // namespace
 
 MonitorCallback::MonitorCallback(std::string monitor, std::string mode, double min_delta,
                                  std::optional<double> best)
     : monitor_(std::move(monitor)),
-      mode_(std::move(mode)),
+      mode_(known_mode(std::move(mode))),
       min_delta_(std::abs(min_delta)),
-      best_(best) {
-  PLIMSOLL_CHECK(mode_ == "auto" || mode_ == "min" || mode_ == "max", InvalidArgumentError,
-                 "mode has to be 'auto', 'min' or 'max'. Received: mode='{}'", mode_);
-}
+      best_(best) {}
 
 void MonitorCallback::find_direction() {
   if (is_less_) return;
@@ -91,7 +97,9 @@ void MonitorCallback::find_direction() {
 bool MonitorCallback::is_improvement(double value,
                                      const std::optional<double>& reference) const noexcept {
   if (!reference) return true;
-  return *is_less_ ? value + min_delta_ < *reference : value - min_delta_ > *reference;
+  const auto than = static_cast<float>(*reference);  // Keras compares tensors
+  return *is_less_ ? static_cast<float>(value + min_delta_) < than
+                   : static_cast<float>(value - min_delta_) > than;
 }
 
 EarlyStoppingCallback::EarlyStoppingCallback(Config config)
@@ -237,7 +245,7 @@ void CSVLoggerCallback::on_epoch_end(std::int64_t epoch, Logs& logs) {
   std::string line = std::to_string(epoch);
   for (const std::string& key : keys_) {
     const double* value = logs.find(key);
-    line += config_.separator + (value ? Json(*value).dump() : "NA");
+    line += config_.separator + (value ? number_text(*value) : "NA");
   }
   std::fprintf(file_, "%s\r\n", line.c_str());
   std::fflush(file_);

@@ -1,12 +1,13 @@
 // Callbacks that write files.
-#include <fmt/args.h>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
 #include "base/check.h"
 #include "base/log.h"
+#include "keras/names.h"
 #include "plimsoll/keras/callbacks.h"
 #include "plimsoll/keras/model.h"
 
@@ -53,21 +54,55 @@ ModelCheckpointCallback::ModelCheckpointCallback(Config config)
       path);
 }
 
+namespace {
+
+// One number in a path, as Python's format writes it: "" or ":.2f" behind its name.
+std::string format_number(double value, bool is_whole, std::string spec) {
+  const auto whole = static_cast<std::int64_t>(value);
+  if (spec.empty()) return is_whole ? std::to_string(whole) : number_text(value);
+  if (!std::isfinite(value) && spec.find_first_of("<>^=") == std::string::npos) spec = ">" + spec;
+  const std::string format = "{:" + spec + "}";
+  return is_whole ? fmt::format(fmt::runtime(format), whole)
+                  : fmt::format(fmt::runtime(format), value);
+}
+
+}  // namespace
+
 std::string ModelCheckpointCallback::path_for(std::int64_t epoch, std::optional<std::int64_t> batch,
                                               const Logs& logs) const {
-  fmt::dynamic_format_arg_store<fmt::format_context> args;
-  args.push_back(fmt::arg("epoch", epoch + 1));
-  if (batch && !logs.find("batch")) args.push_back(fmt::arg("batch", *batch + 1));
-  for (const auto& [name, value] : logs) args.push_back(fmt::arg(name.c_str(), value));
+  const std::string& path = config_.filepath;
+  const auto field = [&](const std::string& name, const std::string& spec) {
+    if (name == "epoch") return format_number(static_cast<double>(epoch + 1), true, spec);
+    if (const double* value = logs.find(name)) return format_number(*value, false, spec);
+    if (name != "batch" || !batch) throw fmt::format_error("'" + name + "' is not there");
+    return format_number(static_cast<double>(*batch + 1), true, spec);
+  };
   try {
-    return fmt::vformat(config_.filepath, args);
+    std::string made;
+    for (std::size_t i = 0; i < path.size(); ++i) {
+      const bool is_double = i + 1 < path.size() && path[i + 1] == path[i];
+      if ((path[i] == '{' || path[i] == '}') && is_double) {
+        made += path[i++];
+      } else if (path[i] == '{') {
+        const std::size_t end = path.find('}', i);
+        if (end == std::string::npos) throw fmt::format_error("a '{' without its '}'");
+        const std::string inside = path.substr(i + 1, end - i - 1);
+        const std::size_t colon = inside.find(':');
+        made += field(inside.substr(0, colon),
+                      colon == std::string::npos ? "" : inside.substr(colon + 1));
+        i = end;
+      } else {
+        made += path[i];
+      }
+    }
+    return made;
   } catch (const fmt::format_error& e) {
-    std::string names = "epoch";
+    std::string names = batch ? "epoch, batch" : "epoch";
     for (const auto& row : logs) names += ", " + row.first;
     throw InvalidArgumentError(
         fmt::format("Failed to format this callback filepath: \"{}\". Reason: {}; names that are "
                     "known: {}",
-                    config_.filepath, e.what(), names));
+                    path, e.what(), names));
   }
 }
 

@@ -93,6 +93,14 @@ Logs evaluate_once(Model& model, const Feed& feed, std::optional<std::int64_t> s
   return logs;
 }
 
+// Whether any epoch ends with a validation.
+bool validates(const FitOptions& options) {
+  PLIMSOLL_CHECK(options.validation_freq > 0, InvalidArgumentError,
+                 "`validation_freq` has to be positive. Received: validation_freq={}",
+                 options.validation_freq);
+  return options.epochs / options.validation_freq > options.initial_epoch / options.validation_freq;
+}
+
 class FitRun {
  public:
   FitRun(Model& model, TrainerState& state, const FitOptions& options, const Feed& training,
@@ -121,7 +129,9 @@ class FitRun {
 // Makes everything that a step needs, says what it will take, and refuses if that is too much.
 void FitRun::plan(const Progress& progress) {
   if (state_.options.run_eagerly || training_.forms.empty()) return;
-  const FitPlan made = plan_steps(model_, state_, training_, validation_);
+  const FitPlan made =
+      plan_steps(model_, state_, training_, validates(options_) ? validation_ : nullptr,
+                 options_.epochs - options_.initial_epoch);
   check_fits(model_, state_, made, training_);
   history_->planned_peak_bytes = made.peak_bytes;
   progress.line(made.to_string());
@@ -147,6 +157,7 @@ Logs FitRun::train_epoch(CallbackList& callbacks, Batches& batches, Progress& pr
 }
 
 std::shared_ptr<History> FitRun::run() {
+  const bool with_validation = validation_ && validates(options_);
   const auto steps = options_.steps_per_epoch ? options_.steps_per_epoch : training_.num_batches;
   Progress progress(options_.verbose, steps);
   plan(progress);
@@ -164,7 +175,7 @@ std::shared_ptr<History> FitRun::run() {
     callbacks.on_epoch_begin(epoch, {});
     progress.begin_epoch(epoch, options_.epochs);
     logs = train_epoch(callbacks, batches, progress);
-    if (validation_ && (epoch + 1) % options_.validation_freq == 0) {
+    if (with_validation && (epoch + 1) % options_.validation_freq == 0) {
       for (const auto& [name, value] :
            evaluate_once(model_, *validation_, options_.validation_steps, callbacks, nullptr))
         logs.set("val_" + name, value);
@@ -247,7 +258,9 @@ std::shared_ptr<History> Model::fit(const data::Dataset& dataset, FitOptions opt
 FitPlan Model::plan_fit(const Nested& x, const Nested& y, const FitOptions& options) {
   TrainerState& state = trainer();
   const Split split = split_arrays(x, y, options);
-  return plan_steps(*this, state, split.training, split.validation ? &*split.validation : nullptr);
+  return plan_steps(*this, state, split.training,
+                    split.validation && validates(options) ? &*split.validation : nullptr,
+                    options.epochs - options.initial_epoch);
 }
 
 namespace {

@@ -75,35 +75,58 @@ Device& device_of(const Model& model) {
 
 }  // namespace
 
-FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training,
-                   const Feed* validation) {
-  std::vector<Step> steps;
-  for (const Nested& form : training.forms)
-    steps.push_back(prepare(model, state, StepKind::kTrain, form));
-  if (validation) {
-    for (const Nested& form : validation->forms)
-      steps.push_back(prepare(model, state, StepKind::kTest, form));
+namespace {
+
+// The steps of one kind: batches and arenas one at a time; small results stay with the step that
+// made them.
+struct Phase {
+  std::uint64_t batch_bytes = 0, arena_bytes = 0, result_bytes = 0;
+};
+Phase prepare_phase(Model& model, TrainerState& state, StepKind kind, const Feed& feed,
+                    MemoryPlan& largest) {
+  Phase phase;
+  for (const Nested& form : feed.forms) {
+    const Step step = prepare(model, state, kind, form);
+    phase.batch_bytes = std::max(phase.batch_bytes, step.batch_bytes);
+    phase.arena_bytes = std::max(phase.arena_bytes, rounded(step.plan.arena_bytes));
+    phase.result_bytes += step.plan.output_bytes;
+    if (step.plan.peak_bytes >= largest.peak_bytes) largest = step.plan;
+  }
+  return phase;
+}
+
+}  // namespace
+
+FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, const Feed* validation,
+                   std::int64_t num_epochs) {
+  // What earlier steps have kept for the next ones is planned anew.
+  for (const auto& step : state.steps) {
+    if (step) step->function.trim();
   }
   FitPlan plan;
-  // Batches and arenas one at a time; small results stay with the step that made them.
-  std::uint64_t results = 0;
-  for (const Step& step : steps) {
-    plan.batch_bytes = std::max(plan.batch_bytes, step.batch_bytes);
-    plan.arena_bytes = std::max(plan.arena_bytes, rounded(step.plan.arena_bytes));
-    results += step.plan.output_bytes;
-    if (step.plan.peak_bytes >= plan.step.peak_bytes) plan.step = step.plan;
-  }
+  const Phase train = prepare_phase(model, state, StepKind::kTrain, training, plan.step);
+  const Phase test =
+      validation ? prepare_phase(model, state, StepKind::kTest, *validation, plan.step) : Phase();
   Device& device = device_of(model);
   const memory::BudgetStats now = device.budget().stats();
   plan.weights_bytes = nbytes_of(model.weights());
   if (state.optimizer) plan.optimizer_bytes = nbytes_of(state.optimizer->variables());
-  // Row numbers are on the host.
+  // Row numbers are on the host, and there while it trains.
   const std::uint64_t shuffle =
       &device == &Context::get().cpu() ? rounded(training.shuffle_bytes) : 0;
-  const std::uint64_t taken = plan.arena_bytes + plan.batch_bytes + results + shuffle;
-  plan.peak_bytes = now.in_use + taken;
-  plan.other_bytes = plan.peak_bytes - plan.arena_bytes - plan.batch_bytes -
-                     std::min(plan.peak_bytes, plan.weights_bytes + plan.optimizer_bytes);
+  plan.arena_bytes = std::max(train.arena_bytes, test.arena_bytes);
+  plan.batch_bytes = std::max(train.batch_bytes, test.batch_bytes);
+  // The arena keeps the size that it once had: after a validation, an epoch of training has it too.
+  const bool trains_again = validation && num_epochs > 1;
+  const std::uint64_t training_bytes = (trains_again ? plan.arena_bytes : train.arena_bytes) +
+                                       train.batch_bytes + train.result_bytes + shuffle +
+                                       (trains_again ? test.result_bytes : 0);
+  const std::uint64_t test_bytes =
+      validation ? plan.arena_bytes + test.batch_bytes + train.result_bytes + test.result_bytes : 0;
+  plan.peak_bytes = now.in_use + std::max(training_bytes, test_bytes);
+  plan.other_bytes =
+      plan.peak_bytes - std::min(plan.peak_bytes, plan.arena_bytes + plan.batch_bytes +
+                                                      plan.weights_bytes + plan.optimizer_bytes);
   const Limit limit = limit_of(state, device.budget());
   plan.limit_bytes = limit.nbytes;
   plan.limit_origin = limit.origin;

@@ -7,8 +7,10 @@
 namespace plimsoll::keras {
 
 // Prepares the steps for every form of batch that is known, so that kernels and constants are
-// there, and adds up what is held now and what the steps will take more.
-FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, const Feed* validation);
+// there, and adds up what is held now and what the steps will take more. `num_epochs` are trained,
+// each followed by the validation, if there is one.
+FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, const Feed* validation,
+                   std::int64_t num_epochs);
 
 // throws: ResourceExhaustedError that names the largest batch that fits, if the plan passes the
 // budget of compile or a limit of the device.

@@ -1,8 +1,11 @@
 #include "keras/names.h"
 
 #include <cctype>
+#include <cmath>
 #include <mutex>
 #include <unordered_map>
+
+#include "plimsoll/json.h"
 
 namespace plimsoll::keras {
 namespace {
@@ -49,6 +52,12 @@ void forget_names() noexcept {
   Counts& all = counts();
   std::scoped_lock lock(all.mutex);
   all.used.clear();
+}
+
+std::string number_text(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  return Json(value).dump();
 }
 
 }  // namespace plimsoll::keras

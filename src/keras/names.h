@@ -11,4 +11,6 @@ std::string to_snake_case(std::string_view name);  // "Conv2DTranspose" -> "conv
 std::string unique_name(std::string_view base);
 void forget_names() noexcept;  // of clear_session
 
+std::string number_text(double value);  // as Python writes it: 1.0, 1e-07, nan
+
 }  // namespace plimsoll::keras

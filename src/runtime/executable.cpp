@@ -196,6 +196,12 @@ void Executable::hand_out(RunState& state, std::span<Tensor> outputs) const {
   }
 }
 
+void Executable::trim() noexcept {
+  std::vector<std::unique_ptr<RunState>> dropped;  // outside of the lock
+  std::scoped_lock lock(mutex_);
+  dropped.swap(idle_);
+}
+
 void Executable::run(std::span<const Tensor> inputs, std::span<Tensor> outputs, ArenaPool& arenas) {
   std::unique_lock<std::mutex> turn;
   if (has_assigns_) turn = std::unique_lock(turn_);
@@ -334,9 +340,8 @@ void ArenaPool::give_back(const Device& device,
 
 void ArenaPool::trim() noexcept {
   std::scoped_lock lock(mutex_);
-  for (Entry& entry : entries_) {
-    if (!entry.is_used) entry.arena->trim();
-  }
+  // With their sizes: the next run takes one that is as large as it needs.
+  std::erase_if(entries_, [](const Entry& entry) { return !entry.is_used; });
 }
 
 }  // namespace plimsoll

@@ -65,6 +65,9 @@ class Executable {
   // throws: ResourceExhaustedError before the first kernel; what kernels report.
   void run(std::span<const Tensor> inputs, std::span<Tensor> outputs, ArenaPool& arenas);
 
+  // Gives back the memory of results that is kept for the next run.
+  void trim() noexcept;
+
   const CompiledGraph& compiled() const noexcept { return compiled_; }
   const MemoryPlan& plan() const noexcept { return compiled_.plan; }
 

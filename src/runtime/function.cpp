@@ -276,6 +276,8 @@ int Function::num_traces() const {
 }
 void Function::trim() const noexcept {
   state_->arenas->trim();
+  std::scoped_lock lock(state_->mutex);
+  for (const FunctionState::Traced& traced : state_->traces) traced.executable->trim();
 }
 
 void internal::check_num_inputs(std::size_t received, std::size_t expected) {

@@ -60,6 +60,8 @@ class Server:
         self.process.stdin.write(json.dumps({"do": do, **request}) + "\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
+        while line and not line.startswith("{"):  # what callbacks print
+            line = self.process.stdout.readline()
         if not line:
             raise RuntimeError(f"keras_server ended with {self.process.wait()} on '{do}'")
         reply = json.loads(line)

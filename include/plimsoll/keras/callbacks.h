@@ -19,7 +19,7 @@ namespace plimsoll::keras {
 // Watches a value of the logs and knows what "better" is.
 class MonitorCallback : public Callback {
  public:
-  // mode: "min", "max", or "auto": by the name or the metric. throws: InvalidArgumentError.
+  // mode: "min", "max", or "auto": by the name or the metric.
   MonitorCallback(std::string monitor, std::string mode, double min_delta,
                   std::optional<double> best);
 

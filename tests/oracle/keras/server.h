@@ -23,5 +23,6 @@ struct HandlerRow {
 std::span<const HandlerRow> layer_handlers();
 std::span<const HandlerRow> training_handlers();
 std::span<const HandlerRow> model_handlers();
+std::span<const HandlerRow> callback_handlers();
 
 }  // namespace plimsoll::oracle
