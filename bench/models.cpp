@@ -19,7 +19,8 @@ namespace {
 constexpr const char* kUsage =
     "bench_models [--python PYTHON] [--models A,B] [--rounds N] [--steps N]\n"
     "bench_models --model NAME [--batch N] [--steps N] [--plan] [--no-dropout]\n"
-    "both: [--optimizer sgd|adam] [--threads N]\n";
+    "both: [--optimizer sgd|adam] [--threads N] [--dtype mixed_bfloat16|mixed_float16]\n"
+    "      the first with --dtype: against float32, without peers\n";
 
 int run(int argc, char** argv) {
   RunArguments one;
@@ -46,6 +47,8 @@ int run(int argc, char** argv) {
       one.steps = all.steps = std::atoi(value());
     } else if (name == "--optimizer") {
       one.optimizer = all.optimizer = value();
+    } else if (name == "--dtype") {
+      one.dtype = all.dtype = value();
     } else if (name == "--threads") {
       one.threads = all.threads = std::atoi(value());
     } else if (name == "--models") {

@@ -1,141 +1,120 @@
 #include "models/layers.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "models/values.h"
-#include "plimsoll/function.h"
 
 namespace plimsoll::bench {
 namespace {
 
-constexpr double kBatchNormEpsilon = 1e-5, kLayerNormEpsilon = 1e-5;
-constexpr double kMomentum = 0.9;  // of moving averages
+struct NamedValuesConfig {
+  static constexpr const char* kClassName = "NamedValues";
+  std::string name = {};
+  double scale = 1;
+  void visit(keras::ConfigVisitor& v) {
+    v("name", name);
+    v("scale", scale);
+  }
+};
+class NamedValuesInitializer : public keras::Configured<keras::Initializer, NamedValuesConfig> {
+ public:
+  using Configured::Configured;
+  Tensor operator()(const Shape& shape, DType) const override {
+    const bool is_depthwise = shape.rank() == 4 && shape[3] == 1;
+    std::int64_t fan_in = 1;
+    for (int i = 0; i < shape.rank() - (is_depthwise ? 2 : 1); ++i) fan_in *= shape[i];
+    return uniform_values(config_.name, shape,
+                          config_.scale * std::sqrt(6.0 / static_cast<double>(fan_in)));
+  }
+};
 
-// He's limit for uniform values.
-double limit_of(std::int64_t fan_in) {
-  return std::sqrt(6.0 / static_cast<double>(fan_in));
+nn::PaddingArg padding_around(std::int64_t window) {
+  const std::int64_t n = (window - 1) / 2;
+  return {{0, 0}, {n, n}, {n, n}, {0, 0}};
 }
 
 }  // namespace
 
-Variable* Weights::add(const std::string& name, const Shape& shape, double limit) {
-  return &variables.emplace_back(uniform_values(name, shape, limit), VariableOptions{.name = name});
+keras::InitializerArg named_values(std::string name, double scale) {
+  return std::make_shared<NamedValuesInitializer>(NamedValuesConfig{std::move(name), scale});
 }
 
-Variable* Weights::add_constant(const std::string& name, const Shape& shape, double value,
-                                VariableOptions options) {
-  options.name = name;
-  return &variables.emplace_back(fill(shape, value), std::move(options));
+std::string layer_name(std::string name) {
+  std::ranges::replace(name, '/', '.');
+  return name;
 }
 
-std::vector<const Variable*> Weights::trainable() const {
-  std::vector<const Variable*> found;
-  for (const Variable& v : variables) {
-    if (v.trainable()) found.push_back(&v);
-  }
-  return found;
+std::string peer_name(const keras::Variable& variable) {
+  std::string name = variable.path();
+  name.erase(0, name.find('/') + 1);  // the model
+  std::ranges::replace(name, '.', '/');
+  constexpr std::string_view kCell = "/lstm_cell";
+  if (const auto at = name.find(kCell); at != std::string::npos) name.erase(at, kCell.size());
+  return name;
 }
 
-Dense::Dense(Weights& weights, std::string name, std::int64_t in, std::int64_t out)
-    : name_(std::move(name)),
-      kernel_(weights.add(name_ + "/kernel", {in, out}, limit_of(in) / 2)),
-      bias_(weights.add_constant(name_ + "/bias", {out}, 0)) {}
-
-Tensor Dense::operator()(const Tensor& x) const {
-  const name_scope scope(name_);
-  return nn::bias_add(matmul(x, *kernel_), *bias_);
+void PaddedConv2DConfig::visit(keras::ConfigVisitor& v) {
+  v("filters", filters);
+  v("kernel_size", kernel_size);
+  v("strides", strides);
+  v("kernel_initializer", kernel_initializer);
 }
 
-Conv::Conv(Weights& weights, std::string name, std::int64_t kernel, std::int64_t in,
-           std::int64_t out, ConvOptions options)
-    : name_(std::move(name)), size_(kernel), options_(options) {
-  const std::int64_t fan_in = kernel * kernel * (options_.is_depthwise ? 1 : in);
+void PaddedConv2DLayer::build(const keras::Shapes& input_shapes) {
+  const std::int64_t size = config_.kernel_size, in = input_shapes.leaf()[-1];
   const Shape shape =
-      options_.is_depthwise ? Shape{kernel, kernel, in, 1} : Shape{kernel, kernel, in, out};
-  kernel_ = weights.add(name_ + "/kernel", shape, limit_of(fan_in));
-  if (options_.has_bias) bias_ = weights.add_constant(name_ + "/bias", {out}, 0);
+      config_.filters ? Shape{size, size, in, config_.filters} : Shape{size, size, in, 1};
+  kernel_ =
+      add_weight({.name = "kernel", .shape = shape, .initializer = config_.kernel_initializer});
 }
 
-Tensor Conv::operator()(const Tensor& x) const {
-  const name_scope scope(name_);
-  const nn::PaddingArg padding = padding_of(options_.pad, size_);
-  const Tensor y = options_.is_depthwise
-                       ? nn::depthwise_conv2d(x, *kernel_, options_.stride, padding)
-                       : nn::conv2d(x, *kernel_, options_.stride, padding);
-  return bias_ ? nn::bias_add(y, *bias_) : y;
+keras::Nested PaddedConv2DLayer::call(const keras::Nested& inputs, const keras::CallArgs&) {
+  const auto conv = config_.filters ? nn::conv2d : nn::depthwise_conv2d;
+  return conv(inputs, *kernel_, config_.strides, padding_around(config_.kernel_size), "NHWC", 1);
 }
 
-BatchNorm::BatchNorm(Weights& weights, std::string name, std::int64_t channels)
-    : name_(std::move(name)),
-      gamma_(weights.add_constant(name_ + "/gamma", {channels}, 1)),
-      beta_(weights.add_constant(name_ + "/beta", {channels}, 0)),
-      mean_(weights.add_constant(name_ + "/mean", {channels}, 0, {.trainable = false})),
-      variance_(weights.add_constant(name_ + "/variance", {channels}, 1, {.trainable = false})) {}
-
-Tensor BatchNorm::operator()(const Tensor& x) const {
-  const name_scope scope(name_);
-  const auto now = nn::fused_batch_norm(x, *gamma_, *beta_, {}, {}, kBatchNormEpsilon);
-  mean_->assign_sub((mean_->value() - now.mean) * (1 - kMomentum));
-  variance_->assign_sub((variance_->value() - now.variance) * (1 - kMomentum));
-  return now.y;
+void PaddedMaxPooling2DConfig::visit(keras::ConfigVisitor& v) {
+  v("pool_size", pool_size);
+  v("strides", strides);
 }
 
-LayerNorm::LayerNorm(Weights& weights, std::string name, std::int64_t channels)
-    : name_(std::move(name)),
-      gamma_(weights.add_constant(name_ + "/gamma", {channels}, 1)),
-      beta_(weights.add_constant(name_ + "/beta", {channels}, 0)) {}
-
-Tensor LayerNorm::operator()(const Tensor& x) const {
-  const name_scope scope(name_);
-  return nn::layer_norm(x, *gamma_, *beta_, kLayerNormEpsilon);
+keras::Nested PaddedMaxPooling2DLayer::call(const keras::Nested& inputs, const keras::CallArgs&) {
+  return nn::max_pool2d(inputs, config_.pool_size, config_.strides,
+                        padding_around(config_.pool_size));
 }
 
-Attention::Attention(Weights& weights, std::string name, std::int64_t channels,
-                     std::int64_t num_heads)
-    : name_(std::move(name)),
-      num_heads_(num_heads),
-      qkv_(weights, name_ + "/qkv", channels, 3 * channels),
-      out_(weights, name_ + "/out", channels, channels) {}
-
-Tensor Attention::operator()(const Tensor& x) const {
-  const std::int64_t batch = x.shape()[0], positions = x.shape()[1], channels = x.shape()[2];
-  const std::int64_t size = channels / num_heads_;
-  const Tensor joined = qkv_(x);
-  Tensor mixed;
-  {
-    const name_scope scope(name_);
-    // [batch, positions, 3, heads, size] -> 3 x [batch, heads, positions, size]
-    const Tensor parts =
-        transpose(reshape(joined, {batch, positions, 3, num_heads_, size}), {2, 0, 3, 1, 4});
-    const std::vector<Tensor> qkv = unstack(parts);
-    const Tensor scores =
-        matmul(qkv[0], qkv[1], {.transpose_b = true}) * (1 / std::sqrt(static_cast<double>(size)));
-    const Tensor heads = matmul(nn::softmax(scores), qkv[2]);
-    mixed = reshape(transpose(heads, {0, 2, 1, 3}), {batch, positions, channels});
-  }
-  return out_(mixed);
+void SelfAttentionConfig::visit(keras::ConfigVisitor& v) {
+  v("num_heads", num_heads);
+  v("values_name", values_name);
 }
 
-Lstm::Lstm(Weights& weights, std::string name, std::int64_t in, std::int64_t units)
-    : name_(std::move(name)),
-      kernel_(weights.add(name_ + "/kernel", {in, 4 * units}, limit_of(in) / 2)),
-      recurrent_(weights.add(name_ + "/recurrent_kernel", {units, 4 * units}, limit_of(units) / 2)),
-      bias_(weights.add_constant(name_ + "/bias", {4 * units}, 0)) {}
-
-Tensor Lstm::operator()(const Tensor& x) const {
-  const name_scope scope(name_);
-  return nn::lstm(x, *kernel_, *recurrent_, *bias_).h;
+void SelfAttentionLayer::build(const keras::Shapes& input_shapes) {
+  const std::int64_t channels = input_shapes.leaf()[-1];
+  const auto add = [&](const std::string& name, std::int64_t units) {
+    const auto values = named_values(config_.values_name + "/" + name + "/kernel", 0.5);
+    auto dense = track(keras::layers::Dense({.units = units, .kernel_initializer = values},
+                                            {.name = name, .dtype = dtype_policy()}));
+    dense->ensure_built(input_shapes);
+    return dense;
+  };
+  qkv_ = add("qkv", 3 * channels);
+  out_ = add("out", channels);
 }
 
-nn::PaddingArg padding_of(Pad pad, std::int64_t window) {
-  const std::int64_t n = (window - 1) / 2;
-  if (pad == Pad::kValid || n == 0) return "VALID";
-  return {{0, 0}, {n, n}, {n, n}, {0, 0}};
-}
-
-Tensor global_average(const Tensor& images) {
-  return reduce_mean(images, {1, 2});
+keras::Nested SelfAttentionLayer::call(const keras::Nested& inputs, const keras::CallArgs&) {
+  const Tensor joined = (*qkv_)(inputs);
+  const std::int64_t batch = joined.shape()[0], positions = joined.shape()[1];
+  const std::int64_t channels = joined.shape()[2] / 3, size = channels / config_.num_heads;
+  // [batch, positions, 3, heads, size] -> 3 x [batch, heads, positions, size]
+  const Tensor parts =
+      transpose(reshape(joined, {batch, positions, 3, config_.num_heads, size}), {2, 0, 3, 1, 4});
+  const std::vector<Tensor> qkv = unstack(parts);
+  const Tensor scores =
+      matmul(qkv[0], qkv[1], {.transpose_b = true}) * (1 / std::sqrt(static_cast<double>(size)));
+  const Tensor heads = matmul(nn::softmax(scores), qkv[2]);
+  return (*out_)(reshape(transpose(heads, {0, 2, 1, 3}), {batch, positions, channels}));
 }
 
 }  // namespace plimsoll::bench

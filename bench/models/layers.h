@@ -1,109 +1,72 @@
-// The layers of the benchmarks' models, on ops. A layer declares its variables when it is made, in
-// `Weights`, and is called like a function; inside a call, what it does is recorded under its name.
+// What the networks have beside Keras's layers: the peers' first values, PyTorch's padding where
+// the stride is not 1, and attention with one matrix for queries, keys and values.
 #pragma once
 
-#include <deque>
 #include <string>
-#include <string_view>
-#include <vector>
 
+#include "plimsoll/keras/initializers.h"
+#include "plimsoll/keras/layers.h"
 #include "plimsoll/ops.h"
-#include "plimsoll/variable.h"
 
 namespace plimsoll::bench {
 
-// All variables of a model. Their addresses stay.
-class Weights {
- public:
-  // Uniform in [-limit, limit), from the name.
-  Variable* add(const std::string& name, const Shape& shape, double limit);
-  Variable* add_constant(const std::string& name, const Shape& shape, double value,
-                         VariableOptions options = {});
+// Uniform in +-scale * sqrt(6 / fan_in), by the name that the weight has at the peers.
+keras::InitializerArg named_values(std::string name, double scale);
 
-  std::vector<const Variable*> trainable() const;
-  std::deque<Variable> variables;
+// The name of a layer, which has no slashes: "stem/conv" is "stem.conv".
+std::string layer_name(std::string name);
+// The name of a variable at the peers: "block1_1/1/conv/kernel".
+std::string peer_name(const keras::Variable& variable);
+
+// As many zeros all around as keep the size at stride 1; Keras's "same" has them at one end if the
+// stride is 2.
+struct PaddedConv2DConfig {
+  static constexpr const char* kClassName = "PaddedConv2D";
+  std::int64_t filters = 0;  // 0: each channel by itself
+  std::int64_t kernel_size = 3, strides = 1;
+  keras::InitializerArg kernel_initializer = "glorot_uniform";
+  void visit(keras::ConfigVisitor& v);
 };
-
-class Dense {
+class PaddedConv2DLayer : public keras::Configured<keras::Layer, PaddedConv2DConfig> {
  public:
-  Dense(Weights& weights, std::string name, std::int64_t in, std::int64_t out);
-  Tensor operator()(const Tensor& x) const;
+  using Configured::Configured;
+  void build(const keras::Shapes& input_shapes) override;
+  keras::Nested call(const keras::Nested& inputs, const keras::CallArgs& args) override;
 
  private:
-  std::string name_;
-  Variable *kernel_, *bias_;
+  keras::VariablePtr kernel_;
 };
 
-// "VALID", or as many zeros all around as keep the size at stride 1, as PyTorch pads.
-enum class Pad { kValid, kSame };
-
-struct ConvOptions {
-  std::int64_t stride = 1;
-  Pad pad = Pad::kSame;
-  bool has_bias = false;
-  bool is_depthwise = false;  // then `in` is the number of channels
+struct PaddedMaxPooling2DConfig {
+  static constexpr const char* kClassName = "PaddedMaxPooling2D";
+  std::int64_t pool_size = 3, strides = 2;
+  void visit(keras::ConfigVisitor& v);
 };
-
-class Conv {
+class PaddedMaxPooling2DLayer : public keras::Configured<keras::Layer, PaddedMaxPooling2DConfig> {
  public:
-  Conv(Weights& weights, std::string name, std::int64_t kernel, std::int64_t in, std::int64_t out,
-       ConvOptions options = {});
-  Tensor operator()(const Tensor& x) const;
+  using Configured::Configured;
+  keras::Nested call(const keras::Nested& inputs, const keras::CallArgs& args) override;
+};
+
+struct SelfAttentionConfig {
+  static constexpr const char* kClassName = "SelfAttention";
+  std::int64_t num_heads = 1;
+  std::string values_name = {};  // what the weights' names begin with at the peers
+  void visit(keras::ConfigVisitor& v);
+};
+// Over [batch, positions, channels].
+class SelfAttentionLayer : public keras::Configured<keras::Layer, SelfAttentionConfig> {
+ public:
+  using Configured::Configured;
+  void build(const keras::Shapes& input_shapes) override;
+  keras::Nested call(const keras::Nested& inputs, const keras::CallArgs& args) override;
 
  private:
-  std::string name_;
-  std::int64_t size_;
-  ConvOptions options_;
-  Variable* kernel_;
-  Variable* bias_ = nullptr;
+  std::shared_ptr<keras::DenseLayer> qkv_, out_;
 };
 
-// By the statistics of the batch; moving averages are kept as a side effect.
-class BatchNorm {
- public:
-  BatchNorm(Weights& weights, std::string name, std::int64_t channels);
-  Tensor operator()(const Tensor& x) const;
-
- private:
-  std::string name_;
-  Variable *gamma_, *beta_, *mean_, *variance_;
-};
-
-class LayerNorm {
- public:
-  LayerNorm(Weights& weights, std::string name, std::int64_t channels);
-  Tensor operator()(const Tensor& x) const;
-
- private:
-  std::string name_;
-  Variable *gamma_, *beta_;
-};
-
-// Self-attention over [batch, positions, channels].
-class Attention {
- public:
-  Attention(Weights& weights, std::string name, std::int64_t channels, std::int64_t num_heads);
-  Tensor operator()(const Tensor& x) const;
-
- private:
-  std::string name_;
-  std::int64_t num_heads_;
-  Dense qkv_, out_;
-};
-
-// The state after the last step of [batch, time, in].
-class Lstm {
- public:
-  Lstm(Weights& weights, std::string name, std::int64_t in, std::int64_t units);
-  Tensor operator()(const Tensor& x) const;
-
- private:
-  std::string name_;
-  Variable *kernel_, *recurrent_, *bias_;
-};
-
-// The padding of a window of this size: an equal number all around.
-nn::PaddingArg padding_of(Pad pad, std::int64_t window);
-Tensor global_average(const Tensor& images);
+using PaddedConv2D = keras::LayerRef<PaddedConv2DLayer>;
+using PaddedMaxPooling2D = keras::LayerRef<PaddedMaxPooling2DLayer>;
+using SelfAttention = keras::LayerRef<SelfAttentionLayer>;
 
 }  // namespace plimsoll::bench

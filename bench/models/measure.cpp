@@ -64,11 +64,16 @@ std::vector<Side> start_all(const Case& c, const MeasureArguments& a, int thread
   };
   const std::string model(c.model->name), batch = std::to_string(c.batch);
   const std::string num_threads = std::to_string(threads);
-  std::vector<std::string> ours{a.program, "--serve",     "--model",   model,       "--batch",
-                                batch,     "--optimizer", a.optimizer, "--threads", num_threads};
-  if (!c.dropout) ours.push_back("--no-dropout");
-  add("Plimsoll", ours);
-  if (a.python.empty()) return sides;
+  const auto ours = [&](const std::string& dtype) {
+    std::vector<std::string> command{a.program,   "--serve",   "--model",     model,
+                                     "--batch",   batch,       "--optimizer", a.optimizer,
+                                     "--threads", num_threads, "--dtype",     dtype};
+    if (!c.dropout) command.push_back("--no-dropout");
+    return command;
+  };
+  add("Plimsoll", ours(a.dtype));
+  if (a.is_mixed()) add("float32", ours("float32"));
+  if (a.python.empty() || a.is_mixed()) return sides;
   const std::string dropout = c.dropout && c.model->has_dropout ? "0.5" : "0";
   const auto peer = [&](const char* framework) -> std::vector<std::string> {
     return {a.python,  PLIMSOLL_BENCH_FOLDER "/models/peer.py",
@@ -182,9 +187,9 @@ struct Planned {
   double seconds = 0;  // from the start of the trace until it could run
 };
 
-Planned plan_of(const Case& c, const MeasureArguments& a) {
-  const Model model =
-      make_model(c.model->name, c.batch, {.optimizer = a.optimizer, .dropout = c.dropout});
+Planned plan_of(const Case& c, const MeasureArguments& a, const std::string& dtype) {
+  const Model model = make_model(c.model->name, c.batch,
+                                 {.optimizer = a.optimizer, .dropout = c.dropout, .dtype = dtype});
   Planned planned;
   std::vector<double> seconds;
   for (int i = 0; i < 3; ++i) {
@@ -231,7 +236,7 @@ void print_plan(const Case& c, const Planned& planned, const Side& ours) {
 
 void measure(const Case& c, const MeasureArguments& a, int threads) {
   progress(c.name());
-  const Planned planned = plan_of(c, a);
+  const Planned planned = plan_of(c, a, a.dtype);
   if (c.model->has_dropout) {
     Case same = c;
     same.dropout = false;
@@ -256,6 +261,36 @@ void measure(const Case& c, const MeasureArguments& a, int threads) {
   print_against(c.name() + ": first step", sides, 1, "s", {},
                 [](const Side& s) { return s.first_seconds; });
   print_plan(c, planned, sides.front());
+}
+
+// A policy of mixed precision against float32.
+void measure_mixed(const Case& c, const MeasureArguments& a, int threads) {
+  progress(c.name() + ", " + a.dtype);
+  const bool has_bar = c.model->name == "resnet50" && c.batch == 32;
+  const auto peak_of = [&](const std::string& dtype) {
+    return static_cast<double>(plan_of(c, a, dtype).plan.peak_bytes) / kMiB;
+  };
+  Row peak{.what = c.name() + ": peak against float32",
+           .ours = peak_of(a.dtype),
+           .peer = peak_of("float32"),
+           .unit = "MiB",
+           .note = a.dtype + ": plan.peak_bytes"};
+  if (has_bar) {
+    peak.bar = "<= 0.70";
+    peak.holds = peak.ours <= 0.70 * *peak.peer;
+  }
+  print(peak);
+  std::vector<Side> sides = start_and_begin(c, a, threads);
+  run_rounds(sides, a);
+  print_against(c.name() + ": step against float32", sides, 1e3, "ms",
+                has_bar ? std::optional(1.5) : std::nullopt,
+                [](const Side& s) { return median(s.seconds); });
+  print_against(c.name() + ": step against float32, CPU time", sides, 1e3, "ms", {},
+                [](const Side& s) { return median(s.cpu_seconds); });
+  print_against(c.name() + ": loss of step 3", sides, 1, "", {},
+                [](const Side& s) { return s.losses.back(); });
+  print_against(c.name() + ": peak RSS less that after import", sides, 1 / kMiB, "MiB", {},
+                [](const Side& s) { return s.grown_bytes(); });
 }
 
 std::vector<Case> cases_of(const std::string& names) {
@@ -289,7 +324,9 @@ void measure_models(const MeasureArguments& arguments) {
   if (getloadavg(&load, 1) == 1 && load > 0.5) {
     progress(fmt::format("the machine is busy (load {:.1f}): step times will say little", load));
   }
-  for (const Case& c : cases_of(arguments.models)) measure(c, arguments, threads);
+  for (const Case& c : cases_of(arguments.models)) {
+    (arguments.is_mixed() ? measure_mixed : measure)(c, arguments, threads);
+  }
 }
 
 }  // namespace plimsoll::bench

@@ -1,5 +1,5 @@
-// The models of `scripts/bench models`, as training steps: each is one tf::function of a batch and
-// its labels that gives the loss and updates the weights.
+// The models of `scripts/bench models`, as training steps of Keras models: each is one tf::function
+// of a batch and its labels that gives the loss and updates the weights.
 //
 //   Model model = make_model("resnet50", 16);
 //   MemoryPlan plan = model.step.plan(model.input_specs);
@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "models/layers.h"
 #include "plimsoll/function.h"
+#include "plimsoll/keras/model.h"
 
 namespace plimsoll::bench {
 
@@ -27,18 +27,21 @@ std::span<const ModelInfo> all_models();
 
 struct ModelOptions {
   std::string optimizer = "sgd";  // or "adam"
+  double learning_rate = 0.001;
   bool dropout = true;            // where the model has it
+  std::string dtype = "float32";  // the policy: mixed_bfloat16, mixed_float16
 };
 
 struct Model {
-  std::shared_ptr<Weights> weights;  // variables, moving averages and the optimizer's slots
-  Function step;                     // inputs -> {loss}
-  std::vector<Tensor> inputs;        // a batch and its labels, the same every time
+  keras::ModelPtr network;        // gives logits
+  keras::OptimizerPtr optimizer;  // with its slots
+  Function step;                  // inputs -> {loss}
+  std::vector<Tensor> inputs;     // a batch and its labels, the same every time
   std::vector<TensorSpec> input_specs;
 };
 
 // memory: variables and slots (tags weights and optimizer) and a batch; nothing is traced yet.
-// throws: InvalidArgumentError for an unknown name.
+// throws: InvalidArgumentError for an unknown name, of the optimizer or policy as well.
 Model make_model(std::string_view name, int batch, const ModelOptions& options = {});
 
 }  // namespace plimsoll::bench

@@ -1,19 +1,15 @@
-// The networks, without loss and optimizer.
+// The networks, without loss and optimizer: Keras models that give logits.
 #pragma once
 
-#include <functional>
-
-#include "models/layers.h"
+#include "plimsoll/keras/model.h"
 
 namespace plimsoll::bench {
 
-using Network = std::function<Tensor(const Tensor& x)>;  // gives logits
-
-Network make_mlp(Weights& weights);                        // 784-512-512-10
-Network make_mnist_cnn(Weights& weights, double dropout);  // Keras's simple_mnist_convnet
-Network make_resnet50(Weights& weights);                   // v1, stride on the 3x3
-Network make_mobilenet_v2(Weights& weights);               // width 1
-Network make_transformer_encoder(Weights& weights);        // 4 layers of 256, 4 heads
-Network make_lstm(Weights& weights);                       // 256 units over 64 steps of 128
+keras::ModelPtr make_mlp();                      // 784-512-512-10
+keras::ModelPtr make_mnist_cnn(double dropout);  // Keras's simple_mnist_convnet
+keras::ModelPtr make_resnet50();                 // v1, stride on the 3x3
+keras::ModelPtr make_mobilenet_v2();             // width 1
+keras::ModelPtr make_transformer_encoder();      // 4 layers of 256, 4 heads
+keras::ModelPtr make_lstm();                     // 256 units over 64 steps of 128
 
 }  // namespace plimsoll::bench

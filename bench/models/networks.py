@@ -9,7 +9,7 @@ from values import labels, uniform
 
 
 class Net:
-    """What the frameworks' layers have in common: weights by name, with the values of layers.cpp."""
+    """What the frameworks' layers have in common: weights by name, with the values of networks.cpp."""
 
     def __init__(self, dropout):
         self.weights = {}  # trainable, by name

@@ -54,7 +54,8 @@ Model make(const RunArguments& a) {
   for (const ModelInfo& info : all_models()) {
     if (batch == 0 && info.name == a.model) batch = info.batches[0];
   }
-  return make_model(a.model, std::max(1, batch), {.optimizer = a.optimizer, .dropout = a.dropout});
+  return make_model(a.model, std::max(1, batch),
+                    {.optimizer = a.optimizer, .dropout = a.dropout, .dtype = a.dtype});
 }
 
 void answer(double first, double second) {

@@ -11,7 +11,8 @@ struct RunArguments {
   int batch = 0;  // 0: the model's first
   std::string optimizer = "sgd";
   bool dropout = true;
-  int threads = 0;  // 0: one per core
+  std::string dtype = "float32";  // or a policy of mixed precision
+  int threads = 0;                // 0: one per core
   int steps = 3;
   bool plan = false;  // print the memory plan
 };

@@ -132,7 +132,7 @@ void run_kernel(const PreparedKernel& kernel, const KernelCall& call,
   FewOrMore<DeviceSpan> out_spans(num_out);
   for (std::size_t i = 0; i < num_out; ++i)
     out_spans[i] = {blocks[i].address(), 0, tensor_bytes(call.out[i].dtype, call.out[i].shape)};
-  DeviceSpan slots[8];
+  DeviceSpan slots[ScratchBook::kMaxSlots];
   const auto scratch = kernel.grant(blocks[num_out].address(), slots);
   kernel.run({call, in, out_spans, scratch, kernel.state()}).throw_if_error(op_name(call.op));
   for (std::size_t i = 0; i < num_out; ++i)

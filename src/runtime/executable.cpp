@@ -144,7 +144,7 @@ void Executable::run_steps(const CompiledGraph& graph, Frame& frame, memory::Add
     const DeviceSpan* operands = frame.spans.data() + step.first_operand;
     if (check) check->before(step, operands);
     if (step.kind == Step::Kind::kKernel) {
-      DeviceSpan slots[8];
+      DeviceSpan slots[ScratchBook::kMaxSlots];
       const KernelCall call{node.op, node.attrs, step.in_specs, step.out_specs, node.program.get()};
       const std::span in(operands, node.in.size());
       const std::span out(operands + node.in.size(), node.out.size());

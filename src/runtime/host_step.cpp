@@ -31,7 +31,7 @@ Status run_host_step(const Device& device, const KernelCall& call, const Step& s
   }
   for (std::size_t i = 0; i < in.size(); ++i)
     device.read(near[i].as<void>(), in[i].buffer + in[i].offset, in[i].nbytes);
-  DeviceSpan slots[8];
+  DeviceSpan slots[ScratchBook::kMaxSlots];
   const std::span<const DeviceSpan> all(near);
   const Status status = step.kernel.run({call, all.first(in.size()), all.subspan(in.size()),
                                          step.kernel.grant(host, slots), step.kernel.state()});

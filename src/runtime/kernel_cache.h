@@ -23,7 +23,8 @@ class PreparedKernel {
   std::uint64_t scratch_bytes() const noexcept {
     return entry_ ? entry_->scratch.total_bytes() : 0;
   }
-  std::span<const DeviceSpan> grant(memory::Address block, DeviceSpan (&spans)[8]) const noexcept {
+  std::span<const DeviceSpan> grant(memory::Address block,
+                                    DeviceSpan (&spans)[ScratchBook::kMaxSlots]) const noexcept {
     return entry_ ? entry_->scratch.grant(block, spans) : std::span<const DeviceSpan>();
   }
   const ScratchBook* scratch() const noexcept { return entry_ ? &entry_->scratch : nullptr; }

@@ -51,8 +51,10 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(ModelTest, ThePlanCountsVariablesAndSlots) {
   const Model model = make_model("mlp", 4, {.optimizer = "adam"});
   std::uint64_t nbytes = 0;
-  for (const Variable& v : model.weights->variables)
-    nbytes += static_cast<std::uint64_t>((v.value().nbytes() + 63) / 64 * 64);
+  std::vector<keras::VariablePtr> variables = model.network->weights();
+  for (const auto& v : model.optimizer->variables()) variables.push_back(v);
+  for (const auto& v : variables)
+    nbytes += static_cast<std::uint64_t>((v->nbytes() + 63) / 64 * 64);
   const MemoryPlan plan = model.step.plan(model.input_specs);
   EXPECT_EQ(plan.variable_bytes, nbytes);
   EXPECT_EQ(plan.input_bytes, 4U * 784 * 4 + 64);

@@ -263,7 +263,7 @@ TEST_P(OpTableTest, StaysInsideItsOutputsAndScratch) {
     std::vector<DeviceSpan> out, scratch;
     for (const TensorSpec& spec : specs.all())
       out.push_back(guard(tensor_bytes(spec.dtype, spec.shape)));
-    DeviceSpan slots[8];
+    DeviceSpan slots[ScratchBook::kMaxSlots];
     for (const DeviceSpan& slot : kernel.grant(64, slots)) scratch.push_back(guard(slot.nbytes));
     kernel.run({call, in, out, scratch, kernel.state()}).throw_if_error("test");
     for (const memory::Block& block : guarded) {

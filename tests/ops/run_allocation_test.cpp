@@ -26,7 +26,7 @@ class Product {
   }
 
   void run() {
-    DeviceSpan slots[8];
+    DeviceSpan slots[ScratchBook::kMaxSlots];
     const auto scratch = kernel_.grant(spans_[3].buffer, slots);
     const std::span<const DeviceSpan> spans(spans_);
     const KernelCall made = call();
@@ -116,7 +116,7 @@ TEST(RunAllocationTest, MatricesTakeNothingButTheirScratch) {
     }
     for (const TensorSpec& spec : out_specs.all())
       out.push_back(allocate(tensor_bytes(spec.dtype, spec.shape)));
-    DeviceSpan slots[8];
+    DeviceSpan slots[ScratchBook::kMaxSlots];
     const auto scratch = kernel.grant(allocate(kernel.scratch_bytes() + 64).buffer, slots);
     const auto run = [&] {
       kernel.run({call, in, out, scratch, kernel.state()}).throw_if_error(op_name(c.op));

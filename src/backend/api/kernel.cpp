@@ -40,7 +40,7 @@ int ScratchBook::book(std::uint64_t nbytes) {
 }
 
 std::span<const DeviceSpan> ScratchBook::grant(memory::Address block,
-                                               DeviceSpan (&spans)[8]) const noexcept {
+                                               DeviceSpan (&spans)[kMaxSlots]) const noexcept {
   std::uint64_t at = 0;
   for (int i = 0; i < num_; ++i) {
     spans[i] = {block, at, nbytes_[i]};

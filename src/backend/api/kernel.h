@@ -87,15 +87,17 @@ struct KernelCall {
 // Where `prepare` books scratch. Slots are granted as one span each, aligned to 64 bytes.
 class ScratchBook {
  public:
+  static constexpr int kMaxSlots = 12;
+
   // Returns the slot's number, from 0.
   int book(std::uint64_t nbytes);
   std::uint64_t total_bytes() const noexcept { return total_; }
   int num_slots() const noexcept { return num_; }
   // The spans of the slots inside a block of total_bytes().
-  std::span<const DeviceSpan> grant(memory::Address block, DeviceSpan (&spans)[8]) const noexcept;
+  std::span<const DeviceSpan> grant(memory::Address block,
+                                    DeviceSpan (&spans)[kMaxSlots]) const noexcept;
 
  private:
-  static constexpr int kMaxSlots = 8;
   int num_ = 0;
   std::uint64_t nbytes_[kMaxSlots] = {};
   std::uint64_t total_ = 0;

@@ -2,6 +2,7 @@
 
 #include "backend/cpu/bias_activation.h"
 #include "backend/cpu/cpu.h"
+#include "backend/cpu/elementwise_loops.h"
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/types.h"
 #include "base/check.h"
@@ -9,13 +10,20 @@
 namespace plimsoll::cpu {
 namespace {
 
-constexpr std::int64_t kStagedBytes = 16 << 20;  // of images that are converted at a time
+// Of images that are converted at a time.
+constexpr std::int64_t kStagedBytes = 16 << 20, kFewStagedBytes = 256 << 10;
 
 // Elements of [0, n) from T to C or back.
 template <class From, class To>
 void convert(const From* from, std::int64_t n, To* to) noexcept {
   parallel_for(n, 65536, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) to[i] = static_cast<To>(from[i]);
+    if constexpr (!std::is_same_v<From, compute_t<From>>) {
+      converter_of(dtype_of<From>).widen(from + begin, to + begin, end - begin);
+    } else if constexpr (!std::is_same_v<To, compute_t<To>>) {
+      converter_of(dtype_of<To>).narrow(from + begin, to + begin, end - begin);
+    } else {
+      for (std::int64_t i = begin; i < end; ++i) to[i] = static_cast<To>(from[i]);
+    }
   });
 }
 
@@ -61,11 +69,17 @@ void from_nhwc(const C* from, const ImageShape& image, DataFormat format, T* to)
   }
 }
 
-// The most images at a time that divide the batch and stay below kStagedBytes, at least one.
-std::int64_t images_at_a_time(std::int64_t n, std::int64_t bytes_each) noexcept {
+// The most images at a time that divide the batch and stay below the limit, at least one.
+std::int64_t images_at_a_time(std::int64_t n, std::int64_t bytes_each,
+                              std::int64_t limit_bytes) noexcept {
   std::int64_t images = n;
-  while (images > 1 && (n % images != 0 || images * bytes_each > kStagedBytes)) --images;
+  while (images > 1 && (n % images != 0 || images * bytes_each > limit_bytes)) --images;
   return images;
+}
+// Wider copies of all images would cost what 16 bits save. Engines turn the filter into their own
+// layout each time, which has to pay.
+std::int64_t widened_limit(std::int64_t image_bytes, std::int64_t filter_bytes) noexcept {
+  return std::clamp(std::max(image_bytes / 8, filter_bytes), kFewStagedBytes, kStagedBytes);
 }
 
 ConvPass pass_of(OpId op) noexcept {
@@ -87,8 +101,8 @@ ConvPass pass_of(OpId op) noexcept {
 ConvEnginePtr<float> make_float_engine(const ConvShape& shape, ConvPass pass, bool& has_bias,
                                        ScratchBook& book) {
   if (winograd_conv_pays(shape)) return make_winograd_conv(shape, pass, book);
-  if (product_conv_pays(shape, pass)) return make_product_conv(shape, book);
-  auto engine = make_onednn_conv(shape, pass, has_bias, book);
+  if (product_conv_pays(shape, pass)) return make_product_conv<float>(shape, book);
+  auto engine = make_onednn_conv<float>(shape, pass, has_bias, book);
   has_bias = false;
   return engine;
 }
@@ -109,7 +123,23 @@ ConvEnginePtr<C> make_engine(const ConvShape& shape, ConvPass pass, bool& has_bi
                                             : make_direct_conv<C>(shape, pass, book);
 }
 
-// A convolution of storage type T, computed in C.
+// On images in bfloat16 as they are; none if oneDNN has no kernel for them.
+ConvEnginePtr<BFloat16> try_native_engine(const ConvShape& shape, ConvPass pass,
+                                          ScratchBook& book) {
+  if (shape.format != DataFormat::kNhwc) return nullptr;
+  try {
+    ScratchBook trial = book;
+    auto engine = product_conv_pays(shape, pass)
+                      ? make_product_conv<BFloat16>(shape, trial)
+                      : make_onednn_conv<BFloat16>(shape, pass, false, trial);
+    book = trial;
+    return engine;
+  } catch (const UnimplementedError&) {
+    return nullptr;
+  }
+}
+
+// A convolution of storage type T, computed in C, or natively.
 template <class T>
 struct ConvState final : KernelState {
   using C = compute_t<T>;
@@ -129,9 +159,16 @@ struct ConvState final : KernelState {
       activation = static_cast<Activation>(call.attrs[attr::Conv2DBias::activation].as_int());
     }
     if (is_empty) return;
+    if constexpr (std::is_same_v<T, BFloat16>) {
+      native = try_native_engine(shape, pass, book);
+      if (native) return;
+    }
     stages_images = kWidens || shape.format == DataFormat::kNchw;
     const auto c_bytes = static_cast<std::int64_t>(sizeof(C));
-    chunk = stages_images ? images_at_a_time(shape.n, (image_size + out_size) * c_bytes) : shape.n;
+    const std::int64_t bytes_each = (image_size + out_size) * c_bytes;
+    const std::int64_t limit =
+        kWidens ? widened_limit(shape.n * bytes_each, filter_size * c_bytes) : kStagedBytes;
+    chunk = stages_images ? images_at_a_time(shape.n, bytes_each, limit) : shape.n;
     const auto slot = [&](bool needed, std::int64_t elements) {
       return needed ? book.book(static_cast<std::uint64_t>(elements * c_bytes)) : -1;
     };
@@ -156,7 +193,8 @@ struct ConvState final : KernelState {
   bool stages_images = false;
   int image_slot = -1, out_slot = -1, filter_slot = -1, sum_slot = -1, first_engine_slot = 0;
   ConvEnginePtr<C> engine;
-  bool has_bias = false;  // that the engine does not add
+  ConvEnginePtr<T> native;  // instead of it
+  bool has_bias = false;    // that the engine does not add
   Activation activation = Activation::kNone;
 };
 
@@ -179,6 +217,9 @@ class ConvRun {
     if (s_.is_empty) {
       std::fill_n(args_.out[0].template as<T>(), args_.call.out[0].shape.num_elements(), T(0));
       return {};
+    }
+    if constexpr (ConvState<T>::kWidens) {
+      if (s_.native) return s_.native->run(image_, filter_, out_, nullptr, args_.scratch);
     }
     C* filter = staged(s_.filter_slot, filter_);
     if (pass() != ConvPass::kToFilter && s_.filter_slot >= 0)

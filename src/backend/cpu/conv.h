@@ -1,5 +1,6 @@
 // Convolutions on images in NHWC, in the type that is computed: what conv.cpp stands on. Other
-// types and layouts are brought there in planned scratch, a few images at a time.
+// types and layouts are brought there in planned scratch, a few images at a time; bfloat16 in NHWC
+// stays as it is where oneDNN takes it.
 #pragma once
 
 #include <memory>
@@ -25,15 +26,17 @@ class ConvEngine {
 template <class C>
 using ConvEnginePtr = std::unique_ptr<const ConvEngine<C>>;
 
-// oneDNN; repacks the filter into its own layout. throws: UnimplementedError if it has no fit
-// kernel.
-ConvEnginePtr<float> make_onednn_conv(const ConvShape& shape, ConvPass pass, bool has_bias,
-                                      ScratchBook& book);
+// oneDNN, for float and BFloat16; repacks the filter into its own layout. throws:
+// UnimplementedError if it has no fit kernel.
+template <class T>
+ConvEnginePtr<T> make_onednn_conv(const ConvShape& shape, ConvPass pass, bool has_bias,
+                                  ScratchBook& book);
 
 // The gradient by the filter as products of matrices, and whether that is the faster way.
 // throws: UnimplementedError if oneDNN has no fit kernel.
 bool product_conv_pays(const ConvShape& shape, ConvPass pass) noexcept;
-ConvEnginePtr<float> make_product_conv(const ConvShape& shape, ScratchBook& book);
+template <class T>
+ConvEnginePtr<T> make_product_conv(const ConvShape& shape, ScratchBook& book);
 
 // 3x3 convolutions in fewer multiplications (winograd_tiles.h), likewise.
 bool winograd_conv_pays(const ConvShape& shape) noexcept;

@@ -16,13 +16,14 @@ struct Descs {
   memory::desc packed;              // in the layout that oneDNN likes
   memory::dims strides, dilations, pad_before, pad_after;
 
-  explicit Descs(const ConvShape& s) {
-    const auto nhwc = [](const ImageShape& i) {
+  Descs(const ConvShape& s, memory::data_type type) {
+    const auto nhwc = [type](const ImageShape& i) {
       const std::int64_t image_step = i.pixels() * i.c, plane_step = i.h * i.w * i.c;
       if (i.is_3d) {
-        return onednn_desc({i.n, i.c, i.d, i.h, i.w}, {image_step, 1, plane_step, i.w * i.c, i.c});
+        return onednn_desc({i.n, i.c, i.d, i.h, i.w}, {image_step, 1, plane_step, i.w * i.c, i.c},
+                           type);
       }
-      return onednn_desc({i.n, i.c, i.h, i.w}, {image_step, 1, i.w * i.c, i.c});
+      return onednn_desc({i.n, i.c, i.h, i.w}, {image_step, 1, i.w * i.c, i.c}, type);
     };
     image = nhwc(s.in_image());
     out = nhwc(s.out_image());
@@ -37,8 +38,8 @@ struct Descs {
       dims.insert(dims.begin(), s.groups);
       steps.insert(steps.begin(), go);
     }
-    filter = onednn_desc(dims, steps);
-    packed = onednn_desc(dims);
+    filter = onednn_desc(dims, steps, type);
+    packed = onednn_desc(dims, {}, type);
     strides = {s.h.stride, s.w.stride};
     dilations = {s.h.dilation - 1, s.w.dilation - 1};
     pad_before = {s.h.pad_before, s.w.pad_before};
@@ -51,12 +52,14 @@ struct Descs {
   }
 };
 
-class OneDnnConv final : public ConvEngine<float> {
+template <class T>
+class OneDnnConv final : public ConvEngine<T> {
  public:
   OneDnnConv(const ConvShape& shape, ConvPass pass, bool has_bias, ScratchBook& book)
       : pass_(pass), has_bias_(has_bias) {
-    const Descs d(shape);
-    const memory::desc bias = has_bias ? onednn_desc({shape.out_c}, {1}) : memory::desc();
+    const Descs d(shape, kOneDnnType<T>);
+    const memory::desc bias =
+        has_bias ? onednn_desc({shape.out_c}, {1}, kOneDnnType<T>) : memory::desc();
     const auto forward = [&] {
       return dnnl::convolution_forward::primitive_desc(
           onednn_engine(), prop_kind::forward_training, algorithm::convolution_direct, d.image,
@@ -98,11 +101,11 @@ class OneDnnConv final : public ConvEngine<float> {
     }
   }
 
-  Status run(float* image, float* filter, float* out, const float* bias,
+  Status run(T* image, T* filter, T* out, const T* bias,
              std::span<const DeviceSpan> scratch) const noexcept override {
     void* pad = scratch[0].as<void>();
     const auto convolve = [&](void* weights) {
-      if (has_bias_) return conv_->run({image, weights, out, const_cast<float*>(bias), pad});
+      if (has_bias_) return conv_->run({image, weights, out, const_cast<T*>(bias), pad});
       return conv_->run({image, weights, out, pad});
     };
     if (!repack_) return convolve(filter);
@@ -135,11 +138,14 @@ class OneDnnConv final : public ConvEngine<float> {
 
 }  // namespace
 
-ConvEnginePtr<float> make_onednn_conv(const ConvShape& shape, ConvPass pass, bool has_bias,
-                                      ScratchBook& book) {
-  return onednn_try([&]() -> ConvEnginePtr<float> {
-    return std::make_unique<OneDnnConv>(shape, pass, has_bias, book);
+template <class T>
+ConvEnginePtr<T> make_onednn_conv(const ConvShape& shape, ConvPass pass, bool has_bias,
+                                  ScratchBook& book) {
+  return onednn_try([&]() -> ConvEnginePtr<T> {
+    return std::make_unique<OneDnnConv<T>>(shape, pass, has_bias, book);
   });
 }
+template ConvEnginePtr<float> make_onednn_conv(const ConvShape&, ConvPass, bool, ScratchBook&);
+template ConvEnginePtr<BFloat16> make_onednn_conv(const ConvShape&, ConvPass, bool, ScratchBook&);
 
 }  // namespace plimsoll::cpu

@@ -10,17 +10,18 @@
 namespace plimsoll::cpu {
 namespace {
 
-class ProductConv final : public ConvEngine<float> {
+template <class T>
+class ProductConv final : public ConvEngine<T> {
  public:
   ProductConv(const ConvShape& shape, ScratchBook& book)
       : s_(shape), rows_(shape.n * shape.h.out * shape.w.out), gathers_(!sees_every_pixel_once()) {
-    const auto pixels = onednn_desc({s_.in_c, rows_}, {1, s_.in_c});
-    const auto gradient = onednn_desc({rows_, s_.out_c}, {s_.out_c, 1});
-    const auto tap = onednn_desc({s_.in_c, s_.out_c}, {s_.out_c, 1});
+    const auto pixels = onednn_desc({s_.in_c, rows_}, {1, s_.in_c}, kOneDnnType<T>);
+    const auto gradient = onednn_desc({rows_, s_.out_c}, {s_.out_c, 1}, kOneDnnType<T>);
+    const auto tap = onednn_desc({s_.in_c, s_.out_c}, {s_.out_c, 1}, kOneDnnType<T>);
     dnnl::matmul::primitive_desc desc(onednn_engine(), pixels, gradient, tap, onednn_attr());
     skip_unfit(desc);
     book.book(desc.scratchpad_desc().get_size());
-    if (gathers_) book.book(static_cast<std::uint64_t>(rows_ * s_.in_c) * sizeof(float));
+    if (gathers_) book.book(static_cast<std::uint64_t>(rows_ * s_.in_c) * sizeof(T));
     product_.emplace(dnnl::matmul(desc), std::vector<OneDnnCall::Operand>{
                                              {DNNL_ARG_SRC, pixels},
                                              {DNNL_ARG_WEIGHTS, gradient},
@@ -28,9 +29,9 @@ class ProductConv final : public ConvEngine<float> {
                                              {DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()}});
   }
 
-  Status run(float* image, float* filter, float* out, const float*,
+  Status run(T* image, T* filter, T* out, const T*,
              std::span<const DeviceSpan> scratch) const noexcept override {
-    float* pixels = gathers_ ? scratch[1].as<float>() : image;
+    T* pixels = gathers_ ? scratch[1].as<T>() : image;
     for (std::int64_t y = 0; y < s_.h.size; ++y) {
       for (std::int64_t x = 0; x < s_.w.size; ++x, filter += s_.in_c * s_.out_c) {
         if (gathers_) gather(image, y * s_.h.dilation, x * s_.w.dilation, pixels);
@@ -48,18 +49,17 @@ class ProductConv final : public ConvEngine<float> {
   }
 
   // The pixels that a tap meets, one for each pixel of the output; zeros in the padding.
-  void gather(const float* image, std::int64_t tap_y, std::int64_t tap_x,
-              float* to) const noexcept {
+  void gather(const T* image, std::int64_t tap_y, std::int64_t tap_x, T* to) const noexcept {
     const std::int64_t grain = std::max<std::int64_t>(1, 16384 / (s_.w.out * s_.in_c));
     parallel_for(s_.n * s_.h.out, grain, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t line = begin; line < end; ++line) {
         const std::int64_t y = line % s_.h.out * s_.h.stride - s_.h.pad_before + tap_y;
-        const float* from = image + (line / s_.h.out * s_.h.in + y) * s_.w.in * s_.in_c;
-        float* row = to + line * s_.w.out * s_.in_c;
+        const T* from = image + (line / s_.h.out * s_.h.in + y) * s_.w.in * s_.in_c;
+        T* row = to + line * s_.w.out * s_.in_c;
         for (std::int64_t i = 0; i < s_.w.out; ++i, row += s_.in_c) {
           const std::int64_t x = i * s_.w.stride - s_.w.pad_before + tap_x;
           if (y < 0 || y >= s_.h.in || x < 0 || x >= s_.w.in) {
-            std::fill_n(row, s_.in_c, 0.0F);
+            std::fill_n(row, s_.in_c, T(0));
           } else {
             std::copy_n(from + x * s_.in_c, s_.in_c, row);
           }
@@ -85,9 +85,12 @@ bool product_conv_pays(const ConvShape& s, ConvPass pass) noexcept {
          s.in_c * s.out_c >= kLargeFilter;
 }
 
-ConvEnginePtr<float> make_product_conv(const ConvShape& shape, ScratchBook& book) {
+template <class T>
+ConvEnginePtr<T> make_product_conv(const ConvShape& shape, ScratchBook& book) {
   return onednn_try(
-      [&]() -> ConvEnginePtr<float> { return std::make_unique<ProductConv>(shape, book); });
+      [&]() -> ConvEnginePtr<T> { return std::make_unique<ProductConv<T>>(shape, book); });
 }
+template ConvEnginePtr<float> make_product_conv(const ConvShape&, ScratchBook&);
+template ConvEnginePtr<BFloat16> make_product_conv(const ConvShape&, ScratchBook&);
 
 }  // namespace plimsoll::cpu

@@ -241,7 +241,7 @@ const KernelDef kRows[] = {
      .run = run_with_bias<run_blocked>},
     {.op = OpId::MatMul, .dtypes = kFloats, .accepts = is_small, .run = run_small},
     {.op = OpId::MatMul,
-     .dtypes = {DType::kFloat32},
+     .dtypes = {DType::kFloat32, DType::kBFloat16},
      .accepts = onednn_matmul_accepts,
      .prepare = onednn_matmul_prepare,
      .run = onednn_matmul_run},

@@ -22,7 +22,8 @@ bool wants_packed_b(const Matrices& s, int rank) noexcept {
 
 // A matrix or a batch of them as oneDNN takes it: all operands of one rank, ones where broadcast.
 dnnl::memory::desc desc_of(const Shape& shape, int rank, std::int64_t rows, std::int64_t columns,
-                           std::int64_t row_stride, std::int64_t column_stride) {
+                           std::int64_t row_stride, std::int64_t column_stride,
+                           dnnl::memory::data_type type) {
   dnnl::memory::dims dims(static_cast<std::size_t>(rank), 1), strides(dims);
   std::int64_t stride = rows * columns;
   for (int d = rank - 3, own = shape.rank() - 3; d >= 0; --d, --own) {
@@ -35,7 +36,7 @@ dnnl::memory::desc desc_of(const Shape& shape, int rank, std::int64_t rows, std:
   dims[r - 1] = columns;
   strides[r - 2] = row_stride;
   strides[r - 1] = column_stride;
-  return onednn_desc(dims, strides);
+  return onednn_desc(dims, strides, type);
 }
 
 }  // namespace
@@ -49,10 +50,12 @@ KernelStatePtr onednn_matmul_prepare(const KernelCall& call, ScratchBook& book) 
   return onednn_try([&] {
     const Matrices s = matrices_of(call);
     const int rank = call.out[0].shape.rank();
-    const auto a = desc_of(call.in[0].shape, rank, s.m, s.k, s.a_row, s.a_col);
-    const auto b = desc_of(call.in[1].shape, rank, s.k, s.n, s.b_row, s.b_col);
-    const auto c = desc_of(call.out[0].shape, rank, s.m, s.n, s.n, 1);
-    const auto any_b = wants_packed_b(s, rank) ? onednn_desc({s.k, s.n}) : b;
+    const auto type =
+        call.in[0].dtype == DType::kBFloat16 ? kOneDnnType<BFloat16> : kOneDnnType<float>;
+    const auto a = desc_of(call.in[0].shape, rank, s.m, s.k, s.a_row, s.a_col, type);
+    const auto b = desc_of(call.in[1].shape, rank, s.k, s.n, s.b_row, s.b_col, type);
+    const auto c = desc_of(call.out[0].shape, rank, s.m, s.n, s.n, 1, type);
+    const auto any_b = wants_packed_b(s, rank) ? onednn_desc({s.k, s.n}, {}, type) : b;
     const bool has_bias = call.op == OpId::MatMulBias;
     const auto attr = onednn_attr();
     dnnl::memory::dims ones(static_cast<std::size_t>(rank), 1);

@@ -64,10 +64,11 @@ dnnl::primitive_attr onednn_attr() {
   return attr;
 }
 
-dnnl::memory::desc onednn_desc(const dnnl::memory::dims& dims, const dnnl::memory::dims& strides) {
+dnnl::memory::desc onednn_desc(const dnnl::memory::dims& dims, const dnnl::memory::dims& strides,
+                               dnnl::memory::data_type type) {
   using dnnl::memory;
-  if (strides.empty()) return memory::desc(dims, memory::data_type::f32, memory::format_tag::any);
-  return memory::desc(dims, memory::data_type::f32, strides);
+  if (strides.empty()) return memory::desc(dims, type, memory::format_tag::any);
+  return memory::desc(dims, type, strides);
 }
 
 OneDnnCall::OneDnnCall(dnnl::primitive primitive, std::vector<Operand> operands)

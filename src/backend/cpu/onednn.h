@@ -7,9 +7,11 @@
 
 #include <initializer_list>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "backend/api/kernel.h"
+#include "plimsoll/dtype.h"
 
 namespace plimsoll::cpu {
 
@@ -19,9 +21,15 @@ const dnnl::engine& onednn_engine();
 // Attributes for all primitives: the scratchpad is the caller's.
 dnnl::primitive_attr onednn_attr();
 
-// f32 with these strides in elements; empty strides: the layout that the primitive likes.
+// float or BFloat16, which oneDNN multiplies as they are and adds up in float.
+template <class T>
+inline constexpr dnnl::memory::data_type kOneDnnType =
+    std::is_same_v<T, BFloat16> ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+
+// With these strides in elements; empty strides: the layout that the primitive likes.
 dnnl::memory::desc onednn_desc(const dnnl::memory::dims& dims,
-                               const dnnl::memory::dims& strides = {});
+                               const dnnl::memory::dims& strides = {},
+                               dnnl::memory::data_type type = dnnl::memory::data_type::f32);
 
 // Calls `make`, and turns oneDNN's refusals into UnimplementedError: another kernel is then asked.
 template <class F>

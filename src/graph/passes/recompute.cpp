@@ -1,5 +1,5 @@
-// Outputs of normalisations and cheap activations are computed again in the backward pass, from
-// values that are kept anyway, instead of being kept themselves. A chain (normalise, add the
+// Outputs of normalisations, casts and cheap activations are computed again in the backward pass,
+// from values that are kept anyway, instead of being kept themselves. A chain (normalise, add the
 // shortcut, activate) is computed again as a whole, so that only what is expensive to get, the
 // convolutions' and matmuls' outputs, stays.
 #include <algorithm>
@@ -33,6 +33,7 @@ bool is_cheap(OpId op) noexcept {
     case OpId::Minimum:
     case OpId::Neg:
     case OpId::Square:
+    case OpId::Cast:  // of weights to 16 bit above all
       return true;
     default:
       return op_def(op).is_view;
