@@ -91,6 +91,7 @@ THIRD_PARTY = {
     "nccl": ["distribute"],
     "mpi.h": ["distribute"],
     "zip.h": ["keras"],
+    "zlib.h": ["h5"],
     "flatbuffers/": ["lite"],
 }
 
