@@ -111,6 +111,11 @@ FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, cons
   const memory::BudgetStats now = device.budget().stats();
   plan.weights_bytes = nbytes_of(model.weights());
   if (state.optimizer) plan.optimizer_bytes = nbytes_of(state.optimizer->variables());
+  // The first step copies weights whose values somebody else holds.
+  std::uint64_t copies = 0;
+  for (const VariablePtr& v : model.trainable_weights()) {
+    if (!v->raw().state()->is_alone()) copies += rounded(static_cast<std::uint64_t>(v->nbytes()));
+  }
   // Row numbers are on the host, and there while it trains.
   const std::uint64_t shuffle =
       &device == &Context::get().cpu() ? rounded(training.shuffle_bytes) : 0;
@@ -123,7 +128,7 @@ FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, cons
                                        (trains_again ? test.result_bytes : 0);
   const std::uint64_t test_bytes =
       validation ? plan.arena_bytes + test.batch_bytes + train.result_bytes + test.result_bytes : 0;
-  plan.peak_bytes = now.in_use + std::max(training_bytes, test_bytes);
+  plan.peak_bytes = now.in_use + copies + std::max(training_bytes, test_bytes);
   plan.other_bytes =
       plan.peak_bytes - std::min(plan.peak_bytes, plan.arena_bytes + plan.batch_bytes +
                                                       plan.weights_bytes + plan.optimizer_bytes);
