@@ -129,10 +129,10 @@ class FitRun {
 // Makes everything that a step needs, says what it will take, and refuses if that is too much.
 void FitRun::plan(const Progress& progress) {
   if (state_.options.run_eagerly || training_.forms.empty()) return;
-  const FitPlan made =
-      plan_steps(model_, state_, training_, validates(options_) ? validation_ : nullptr,
-                 options_.epochs - options_.initial_epoch);
-  check_fits(model_, state_, made, training_);
+  const Feed* const validation = validates(options_) ? validation_ : nullptr;
+  const std::int64_t num_epochs = options_.epochs - options_.initial_epoch;
+  const FitPlan made = plan_steps(model_, state_, training_, validation, num_epochs);
+  check_fits(model_, state_, made, training_, validation, num_epochs);
   history_->planned_peak_bytes = made.peak_bytes;
   progress.line(made.to_string());
 }

@@ -111,6 +111,11 @@ FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, cons
   const memory::BudgetStats now = device.budget().stats();
   plan.weights_bytes = nbytes_of(model.weights());
   if (state.optimizer) plan.optimizer_bytes = nbytes_of(state.optimizer->variables());
+  // The first step copies weights whose values somebody else holds.
+  std::uint64_t copies = 0;
+  for (const VariablePtr& v : model.trainable_weights()) {
+    if (!v->raw().state()->is_alone()) copies += rounded(static_cast<std::uint64_t>(v->nbytes()));
+  }
   // Row numbers are on the host, and there while it trains.
   const std::uint64_t shuffle =
       &device == &Context::get().cpu() ? rounded(training.shuffle_bytes) : 0;
@@ -123,7 +128,7 @@ FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, cons
                                        (trains_again ? test.result_bytes : 0);
   const std::uint64_t test_bytes =
       validation ? plan.arena_bytes + test.batch_bytes + train.result_bytes + test.result_bytes : 0;
-  plan.peak_bytes = now.in_use + std::max(training_bytes, test_bytes);
+  plan.peak_bytes = now.in_use + copies + std::max(training_bytes, test_bytes);
   plan.other_bytes =
       plan.peak_bytes - std::min(plan.peak_bytes, plan.arena_bytes + plan.batch_bytes +
                                                       plan.weights_bytes + plan.optimizer_bytes);
@@ -149,32 +154,66 @@ std::string FitPlan::to_string() const {
   return text;
 }
 
-void check_fits(Model& model, TrainerState& state, const FitPlan& plan, const Feed& training) {
-  if (plan.peak_bytes <= plan.limit_bytes) return;
+namespace {
+
+Nested with_batch(const Nested& form, std::int64_t batch) {
+  return form.map([&](const Value& v) {
+    PartialShape shape = v.shape();
+    shape[0] = batch;
+    return Value(KerasTensor(std::move(shape), v.dtype(), "batch"));
+  });
+}
+
+// The largest batch whose arena fits beside what the plan has apart from arena and batch.
+std::int64_t estimate_batch(Model& model, TrainerState& state, const FitPlan& plan,
+                            const Nested& form) {
   const std::uint64_t fixed = plan.peak_bytes - plan.arena_bytes - plan.batch_bytes;
+  const StepFunction& step = state.step_for(model, StepKind::kTrain, form);
+  std::int64_t good = 0, bad = form.flatten()[0].shape()[0];
+  while (bad - good > 1) {
+    const std::int64_t tried = good + (bad - good) / 2;
+    const std::vector<TensorSpec> specs = specs_of(with_batch(form, tried));
+    const std::uint64_t needed =
+        fixed + rounded(step.function.plan(specs).arena_bytes) + nbytes_of(specs);
+    (needed <= plan.limit_bytes ? good : bad) = tried;
+  }
+  return good;
+}
+
+}  // namespace
+
+void check_fits(Model& model, TrainerState& state, const FitPlan& plan, const Feed& training,
+                const Feed* validation, std::int64_t num_epochs) {
+  if (plan.peak_bytes <= plan.limit_bytes) return;
+  // What was prepared for a batch that does not fit would stand in the way of a smaller one.
+  const auto forget = [&] {
+    for (auto& step : state.steps) step.reset();
+  };
   std::string fits;
   if (!training.forms.empty()) {
-    const Nested& form = training.forms[0];
-    const std::int64_t batch = form.flatten()[0].shape()[0];
-    const StepFunction& step = state.step_for(model, StepKind::kTrain, form);
-    std::int64_t good = 0, bad = batch;
-    std::uint64_t peak = 0;
-    while (bad - good > 1) {
-      const std::int64_t tried = good + (bad - good) / 2;
-      const Nested smaller = form.map([&](const Value& v) {
-        PartialShape shape = v.shape();
-        shape[0] = tried;
-        return Value(KerasTensor(std::move(shape), v.dtype(), "batch"));
-      });
-      const std::vector<TensorSpec> specs = specs_of(smaller);
-      const std::uint64_t needed =
-          fixed + rounded(step.function.plan(specs).arena_bytes) + nbytes_of(specs);
-      (needed <= plan.limit_bytes ? good : bad) = tried;
-      if (needed <= plan.limit_bytes) peak = needed;
-    }
-    fits = good ? fmt::format("\n  would fit: batch_size {} (peak {})", good, format_bytes(peak))
-                : "\n  not even a batch_size of 1 would fit";
+    const Nested form = training.forms[0];
+    std::int64_t batch = estimate_batch(model, state, plan, form);
+    Feed smaller = training;
+    // Planned in full, with the last batch of another size that it may have.
+    const auto is_good = [&] {
+      forget();
+      smaller.forms = {with_batch(form, batch)};
+      if (const std::int64_t rest = training.num_rows % batch; training.num_rows > 0 && rest > 0)
+        smaller.forms.push_back(with_batch(form, rest));
+      try {
+        const FitPlan made = plan_steps(model, state, smaller, validation, num_epochs);
+        if (made.peak_bytes > made.limit_bytes) return false;
+        fits = fmt::format("\n  would fit: batch_size {} (peak {})", batch,
+                           format_bytes(made.peak_bytes));
+        return true;
+      } catch (const ResourceExhaustedError&) {
+        return false;
+      }
+    };
+    while (batch > 0 && !is_good()) batch = batch * 7 / 8;
+    if (fits.empty()) fits = "\n  not even a batch_size of 1 would fit";
   }
+  forget();
   throw ResourceExhaustedError(
       fmt::format("fit of model '{}' needs {} at its peak, and the limit is {} ({})\n  weights {}, "
                   "optimizer {}, "

@@ -14,6 +14,7 @@ FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, cons
 
 // throws: ResourceExhaustedError that names the largest batch that fits, if the plan passes the
 // budget of compile or a limit of the device.
-void check_fits(Model& model, TrainerState& state, const FitPlan& plan, const Feed& training);
+void check_fits(Model& model, TrainerState& state, const FitPlan& plan, const Feed& training,
+                const Feed* validation, std::int64_t num_epochs);
 
 }  // namespace plimsoll::keras

@@ -161,6 +161,8 @@ TEST(FitPlanTest, HoldsAgain) {
   model->evaluate(data.x, data.y, {.verbose = Verbose::kSilent});
   model->predict(data.x, {.verbose = Verbose::kSilent});
   expect_plan_holds(*model, data.x, data.y, {.batch_size = 64});
+  const std::vector<Tensor> held = model->get_weights();  // the first step copies them
+  expect_plan_holds(*model, data.x, data.y);
 }
 
 }  // namespace
