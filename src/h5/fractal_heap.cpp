@@ -24,7 +24,7 @@ FractalHeap::FractalHeap(const Source& source, std::uint64_t address)
   Cursor cursor(source, address, bytes);
   cursor.signature("FRHP");
   cursor.require(cursor.u8() == 0, "version 0 of a fractal heap");
-  id_nbytes_ = cursor.u16();
+  const std::size_t id_nbytes = cursor.u16();
   if (cursor.u16() != 0) source.unimplemented(address, "a compressed heap, which is not read");
   check_checksum(source, address, bytes, "a fractal heap");
   cursor.skip(1);
@@ -39,7 +39,7 @@ FractalHeap::FractalHeap(const Source& source, std::uint64_t address)
   cursor.skip(2);
   root_ = cursor.u64();
   root_rows_ = cursor.u16();
-  cursor.require(id_nbytes_ >= 1 && id_nbytes_ <= 64 && max_bits >= 1 && max_bits <= 64 &&
+  cursor.require(id_nbytes >= 1 && id_nbytes <= 64 && max_bits >= 1 && max_bits <= 64 &&
                      table_width_ <= kMaxTableWidth && root_rows_ <= kMaxRows,
                  "a fractal heap of a plausible form");
   cursor.require(std::has_single_bit(table_width_) && std::has_single_bit(start_nbytes_) &&

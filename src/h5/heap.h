@@ -44,7 +44,6 @@ class FractalHeap {
  public:
   FractalHeap(const Source& source, std::uint64_t address);
 
-  std::size_t id_nbytes() const noexcept { return id_nbytes_; }
   struct Object {
     std::uint64_t offset;  // in the file
     std::vector<std::byte> bytes;
@@ -65,7 +64,6 @@ class FractalHeap {
 
   const Source& source_;
   std::uint64_t address_;
-  std::size_t id_nbytes_ = 0;
   std::size_t offset_width_ = 0;
   std::size_t length_width_ = 0;
   std::uint64_t huge_tree_ = kUndefined;
