@@ -60,15 +60,12 @@ void for_each(const Source& source, const std::vector<Message>& messages,
   const std::uint64_t heap_address = cursor.u64();
   const std::uint64_t tree = cursor.u64();
   if (heap_address == kUndefined || tree == kUndefined) return;
-  const FractalHeap heap(source, heap_address);
+  FractalHeap heap(source, heap_address);
   bool is_wanted = true;
-  std::uint64_t total = 0;
   walk_tree_v2(source, tree, kAttributeNames, [&](Cursor record) {
     if (!is_wanted) return;
     record.require(++count <= kMaxAttributes, "fewer attributes");
     const FractalHeap::Object object = heap.object(record.part(8));
-    total += object.bytes.size();
-    record.require(total <= 2 * kMaxMetadataBytes, "fewer bytes of attributes");
     if (record.u8() & 2)
       source.unimplemented(record.offset(), "a shared attribute, which is not read");
     is_wanted = visit(split(Cursor(source, object.offset, object.bytes)));

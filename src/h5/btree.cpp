@@ -27,6 +27,8 @@ class FirstTree {
     const std::uint64_t count = cursor.u16();
     const std::uint64_t nbytes = count * (key_nbytes_ + 8);
     const auto body = source_.read(address + 24, nbytes, "the entries of a B-tree");
+    total_ += 24 + nbytes;
+    source_.require(total_ <= source_.size(), address, "nodes that do not overlap");
     Cursor entries(source_, address + 24, body);
     for (std::uint64_t i = 0; i < count; ++i) {
       const Cursor key = entries.part(key_nbytes_);
@@ -41,6 +43,7 @@ class FirstTree {
   std::size_t key_nbytes_;
   const Visit& visit_;
   std::set<std::uint64_t> seen_;
+  std::uint64_t total_ = 0;  // bytes of nodes
 };
 
 // The bytes that hold any number up to `limit`.
@@ -101,6 +104,8 @@ class SecondTree {
     const std::uint64_t pointers = level > 0 ? count + 1 : 0;
     const std::uint64_t nbytes = 6 + count * record_nbytes_ + pointers * pointer_nbytes(level) + 4;
     source_.require(nbytes <= node_nbytes_, address, "a node with fewer records");
+    total_ += nbytes;
+    source_.require(total_ <= source_.size(), address, "nodes that do not overlap");
     const auto bytes = source_.read(address, nbytes, "a node of a B-tree");
     Cursor cursor(source_, address, bytes);
     cursor.signature(level > 0 ? "BTIN" : "BTLF");
@@ -126,6 +131,7 @@ class SecondTree {
   std::size_t count_width_ = 0;
   std::vector<std::size_t> total_widths_;  // by level
   std::set<std::uint64_t> seen_;
+  std::uint64_t total_ = 0;  // bytes of nodes
 };
 
 }  // namespace

@@ -189,7 +189,11 @@ void check_checksum(const Source& source, std::uint64_t offset, std::span<const 
   const auto covered = bytes.first(bytes.size() - 4);
   std::uint32_t stored = 0;
   std::memcpy(&stored, bytes.data() + covered.size(), 4);
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+  const std::uint32_t computed = stored;
+#else
   const std::uint32_t computed = checksum(covered);
+#endif
   if (stored != computed) {
     source.damaged(offset,
                    fmt::format("{} with checksum {:08x}, received {:08x}", what, computed, stored));

@@ -14,6 +14,7 @@ namespace plimsoll::h5 {
 
 inline constexpr std::uint64_t kUndefined = ~std::uint64_t{0};  // an address of nothing
 inline constexpr std::uint64_t kMaxMetadataBytes = 64u << 20;   // of one table or block
+inline constexpr std::size_t kMaxNameBytes = 1u << 16;
 inline constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 48;
 
 // Where bytes come from: a file, a part of a file, or memory. Reads do not disturb each other, so

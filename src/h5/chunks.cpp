@@ -1,4 +1,6 @@
 // The indexes of chunks.
+#include <algorithm>
+
 #include "h5/btree.h"
 #include "h5/layout.h"
 
@@ -68,6 +70,8 @@ class Walker {
       if (start[axis] >= shape_[axis]) return;  // left from before the dataset became smaller
     }
     source_.require(++seen_ <= total_, address, "no more chunks than the shape has");
+    stored_ += std::min(nbytes, source_.size());
+    source_.require(stored_ <= source_.size(), address, "chunks that do not overlap");
     source_.require(has_filters_ || nbytes == chunk_nbytes_, address,
                     "a chunk of the size that the layout says");
     visit_({std::move(start), address, nbytes, mask});
@@ -172,6 +176,7 @@ class Walker {
   Shape counts_;  // of chunks along each axis
   std::uint64_t total_ = 1;
   std::uint64_t seen_ = 0;
+  std::uint64_t stored_ = 0;  // bytes of chunks
 };
 
 }  // namespace

@@ -95,9 +95,10 @@ void Dataset::read_into(std::span<std::byte> to) const {
 std::vector<std::string> Dataset::strings() const {
   PLIMSOLL_CHECK(type_.is_string(), InvalidArgumentError, "'{}' in '{}' holds {}, not strings",
                  path_, source_->name(), type_.name());
-  PLIMSOLL_CHECK(nbytes() <= kMaxStringTableBytes, ResourceExhaustedError,
-                 "'{}' in '{}' is a table of strings with {} bytes; at most {} are read", path_,
-                 source_->name(), nbytes(), kMaxStringTableBytes);
+  PLIMSOLL_CHECK(num_elements() <= kMaxStrings && nbytes() <= kMaxStringTableBytes,
+                 ResourceExhaustedError,
+                 "'{}' in '{}' has {} strings in {} bytes; at most {} in {} bytes are read", path_,
+                 source_->name(), num_elements(), nbytes(), kMaxStrings, kMaxStringTableBytes);
   std::vector<std::byte> raw(nbytes());
   read_raw(raw);
   return read_strings(*source_, type_, raw);

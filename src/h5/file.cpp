@@ -95,6 +95,16 @@ Object::Object(std::shared_ptr<const FileState> file, std::uint64_t address, std
       path_(std::move(path)),
       messages_(read_object_header(*file_->source, address)) {}
 
+std::uint64_t Object::header_nbytes() const noexcept {
+  std::uint64_t nbytes = 0;
+  for (const Message& message : messages_) nbytes += message.body.size();
+  return nbytes;
+}
+
+std::uint64_t Object::file_nbytes() const noexcept {
+  return file_->source->size();
+}
+
 bool Object::is_group() const noexcept {
   return h5::is_group(messages_);
 }
@@ -210,23 +220,41 @@ Object File::root() const {
 
 namespace {
 
-void visit_tree(const Object& object, int depth, std::set<std::uint64_t>& seen,
-                const std::function<void(const Object&)>& visit) {
-  PLIMSOLL_CHECK(depth <= kMaxGroupDepth, DataLossError, "group '{}' is more than {} groups deep",
-                 object.path(), kMaxGroupDepth);
-  if (!seen.insert(object.address()).second) return;
-  visit(object);
-  if (!object.is_group()) return;
-  for (const Link& link : object.links()) {
-    if (link.kind == LinkKind::kHard) visit_tree(object.follow(link), depth + 1, seen, visit);
+constexpr std::uint64_t kLinkBytes = 4;  // a link takes more than that beside its message
+
+// Objects and links share no bytes in a sound file, so their sum shows where a walk would not end.
+struct Walk {
+  const std::function<void(const Object&)>& visit;
+  std::set<std::uint64_t> seen;  // addresses
+  std::uint64_t nbytes = 0;      // of headers and links
+
+  void spend(const Object& object, std::uint64_t amount) {
+    nbytes += amount;
+    PLIMSOLL_CHECK(nbytes <= object.file_nbytes(), DataLossError,
+                   "the groups of a file share links or headers; seen at '{}'", object.path());
   }
-}
+
+  void run(const Object& object, int depth) {
+    PLIMSOLL_CHECK(depth <= kMaxGroupDepth, DataLossError, "group '{}' is more than {} groups deep",
+                   object.path(), kMaxGroupDepth);
+    if (!seen.insert(object.address()).second) return;
+    spend(object, object.header_nbytes());
+    visit(object);
+    if (!object.is_group()) return;
+    const std::vector<Link> links = object.links();
+    spend(object, links.size() * kLinkBytes);
+    for (const Link& link : links) {
+      if (link.kind == LinkKind::kHard && !seen.contains(link.address)) {
+        run(object.follow(link), depth + 1);
+      }
+    }
+  }
+};
 
 }  // namespace
 
 void for_each_object(const Object& object, const std::function<void(const Object&)>& visit) {
-  std::set<std::uint64_t> seen;
-  visit_tree(object, 0, seen, visit);
+  Walk{visit, {}}.run(object, 0);
 }
 
 }  // namespace plimsoll::h5

@@ -35,6 +35,8 @@ class Object {
 
   const std::string& path() const noexcept { return path_; }  // "/" for the root
   std::uint64_t address() const noexcept { return address_; }
+  std::uint64_t header_nbytes() const noexcept;  // of its messages
+  std::uint64_t file_nbytes() const noexcept;
   bool is_group() const noexcept;
   bool is_dataset() const noexcept;
 
@@ -83,7 +85,8 @@ class File {
 };
 
 // Calls `visit` with `object` and all that hard links of groups lead to, each once.
-// throws: DataLossError for groups deeper than kMaxGroupDepth.
+// throws: DataLossError for groups deeper than kMaxGroupDepth, and for more links or headers than
+// the file has room for.
 void for_each_object(const Object& object, const std::function<void(const Object&)>& visit);
 
 }  // namespace plimsoll::h5

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 
 #include "h5/btree.h"
@@ -8,6 +9,8 @@ namespace {
 
 constexpr int kHugeObjects = 1;  // type of the B-tree
 constexpr int kMaxDepth = 16;    // of indirect blocks
+constexpr std::uint64_t kMaxTableWidth = 64;
+constexpr std::uint64_t kMaxRows = 64;  // each doubles what is addressed
 
 std::size_t bytes_for_bits(std::uint64_t bits) {
   return static_cast<std::size_t>((bits + 7) / 8);
@@ -21,7 +24,7 @@ FractalHeap::FractalHeap(const Source& source, std::uint64_t address)
   Cursor cursor(source, address, bytes);
   cursor.signature("FRHP");
   cursor.require(cursor.u8() == 0, "version 0 of a fractal heap");
-  id_nbytes_ = cursor.u16();
+  const std::size_t id_nbytes = cursor.u16();
   if (cursor.u16() != 0) source.unimplemented(address, "a compressed heap, which is not read");
   check_checksum(source, address, bytes, "a fractal heap");
   cursor.skip(1);
@@ -36,7 +39,8 @@ FractalHeap::FractalHeap(const Source& source, std::uint64_t address)
   cursor.skip(2);
   root_ = cursor.u64();
   root_rows_ = cursor.u16();
-  cursor.require(id_nbytes_ >= 1 && id_nbytes_ <= 64 && max_bits >= 1 && max_bits <= 64,
+  cursor.require(id_nbytes >= 1 && id_nbytes <= 64 && max_bits >= 1 && max_bits <= 64 &&
+                     table_width_ <= kMaxTableWidth && root_rows_ <= kMaxRows,
                  "a fractal heap of a plausible form");
   cursor.require(std::has_single_bit(table_width_) && std::has_single_bit(start_nbytes_) &&
                      std::has_single_bit(max_direct_nbytes_) &&
@@ -47,47 +51,44 @@ FractalHeap::FractalHeap(const Source& source, std::uint64_t address)
                            bytes_for_bits(std::bit_width(max_managed)));
 }
 
-FractalHeap::Object FractalHeap::object(Cursor id) const {
+FractalHeap::Object FractalHeap::object(Cursor id) {
   const std::uint8_t flags = id.u8();
   id.require((flags >> 6) == 0, "version 0 of a heap's object");
-  switch ((flags >> 4) & 3) {
-    case 0:
-      return managed(id);
-    case 1:
-      return huge(id);
-    case 2: {  // in the identifier itself
-      const std::uint64_t nbytes = (flags & 15) + 1u;
-      const std::uint64_t offset = id.offset();
-      const auto bytes = id.take(nbytes);
-      return {offset, std::vector<std::byte>(bytes.begin(), bytes.end())};
-    }
-    default:
-      id.damaged("a managed, huge or tiny object of a heap");
+  const int kind = (flags >> 4) & 3;
+  if (kind == 2) {  // in the identifier itself
+    const std::uint64_t offset = id.offset();
+    const auto bytes = id.take((flags & 15) + 1u);
+    return {offset, std::vector<std::byte>(bytes.begin(), bytes.end())};
   }
+  id.require(kind < 2, "a managed, huge or tiny object of a heap");
+  const Place place = kind == 0 ? managed(id) : huge(id);
+  total_ += std::min(place.nbytes, source_.size());
+  id.require(total_ <= source_.size(), "objects of a heap that do not overlap");
+  return {place.address, source_.read(place.address, place.nbytes, "an object of a heap")};
 }
 
-FractalHeap::Object FractalHeap::managed(Cursor id) const {
+FractalHeap::Place FractalHeap::managed(Cursor id) const {
   const std::uint64_t offset = id.uint(offset_width_);
   const std::uint64_t nbytes = id.uint(length_width_);
   std::uint64_t start = 0;
   const std::uint64_t block = direct_block(offset, start);
   id.require(nbytes <= max_direct_nbytes_, "an object that a block holds");
-  const std::uint64_t inside = offset - start;
-  source_.require(block <= source_.size(), block, "a block inside the file");
-  return {block + inside, source_.read(block + inside, nbytes, "an object of a heap")};
+  return {block + (offset - start), nbytes};
 }
 
-FractalHeap::Object FractalHeap::huge(Cursor id) const {
+FractalHeap::Place FractalHeap::huge(Cursor id) {
   const std::uint64_t wanted = id.uint(std::min<std::size_t>(id.left(), 8));
   id.require(huge_tree_ != kUndefined, "a tree of huge objects");
-  std::uint64_t address = kUndefined, nbytes = 0;
-  walk_tree_v2(source_, huge_tree_, kHugeObjects, [&](Cursor record) {
-    const std::uint64_t at = record.u64();
-    const std::uint64_t size = record.u64();
-    if (record.u64() == wanted) address = at, nbytes = size;
-  });
-  id.require(address != kUndefined, "a huge object that the heap has");
-  return {address, source_.read(address, nbytes, "a huge object of a heap")};
+  if (huge_.empty()) {
+    walk_tree_v2(source_, huge_tree_, kHugeObjects, [&](Cursor record) {
+      const std::uint64_t address = record.u64();
+      const std::uint64_t nbytes = record.u64();
+      huge_[record.u64()] = {address, nbytes};
+    });
+  }
+  const auto found = huge_.find(wanted);
+  id.require(found != huge_.end(), "a huge object that the heap has");
+  return found->second;
 }
 
 std::uint64_t FractalHeap::row_nbytes(std::uint64_t row) const {
@@ -99,7 +100,7 @@ std::uint64_t FractalHeap::direct_block(std::uint64_t offset, std::uint64_t& sta
   std::uint64_t rows = root_rows_;
   start = 0;
   for (int depth = 0; rows > 0; ++depth) {
-    source_.require(depth < kMaxDepth, block, "fewer levels of a fractal heap");
+    source_.require(depth < kMaxDepth && rows <= kMaxRows, block, "fewer levels of a fractal heap");
     // Row 0 begins at 0 and row r > 0 at the sum of those before, a power of two.
     const std::uint64_t units = (offset - start) / (start_nbytes_ * table_width_);
     const std::uint64_t row = static_cast<std::uint64_t>(std::bit_width(units));

@@ -33,7 +33,7 @@ class Reader {
     const std::uint64_t heap_address = message.u64();
     const std::uint64_t tree = message.u64();
     if (heap_address == kUndefined || tree == kUndefined) return;  // links are in the header
-    const FractalHeap heap(source_, heap_address);
+    FractalHeap heap(source_, heap_address);
     walk_tree_v2(source_, tree, kLinkNames, [&](Cursor record) {
       record.skip(kLinkHashBytes);
       const FractalHeap::Object object = heap.object(record.part(record.left()));
@@ -82,6 +82,8 @@ class Reader {
     cursor.skip(1);
     const std::uint64_t count = cursor.u16();
     const auto body = source_.read(address + 8, count * 40, "the entries of a symbol table");
+    table_total_ += body.size();
+    source_.require(table_total_ <= source_.size(), address, "symbol tables that do not overlap");
     Cursor entries(source_, address + 8, body);
     for (std::uint64_t i = 0; i < count; ++i) {
       Link link;
@@ -110,7 +112,8 @@ class Reader {
 
   const Source& source_;
   std::vector<Link> links_;
-  std::size_t total_ = 0;  // bytes of names
+  std::size_t total_ = 0;          // bytes of names
+  std::uint64_t table_total_ = 0;  // bytes of symbol tables
 };
 
 }  // namespace

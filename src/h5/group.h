@@ -15,7 +15,6 @@ struct Link {
 };
 
 inline constexpr std::size_t kMaxLinks = 1u << 20;
-inline constexpr std::size_t kMaxNameBytes = 1u << 16;
 
 // Whether the object with these messages is a group.
 bool is_group(const std::vector<Message>& messages) noexcept;

@@ -19,8 +19,9 @@ LocalHeap::LocalHeap(const Source& source, std::uint64_t address) : source_(sour
 std::string LocalHeap::text(std::uint64_t offset) const {
   source_.require(offset < data_.size(), data_address_, "a name inside its heap");
   const auto begin = data_.begin() + static_cast<std::ptrdiff_t>(offset);
-  const auto end = std::find(begin, data_.end(), std::byte{0});
-  source_.require(end != data_.end(), data_address_ + offset, "a name that ends in NUL");
+  const auto limit = begin + std::min<std::ptrdiff_t>(data_.end() - begin, kMaxNameBytes + 1);
+  const auto end = std::find(begin, limit, std::byte{0});
+  source_.require(end != limit, data_address_ + offset, "a name of at most 65536 bytes and a NUL");
   return std::string(reinterpret_cast<const char*>(&*begin), static_cast<std::size_t>(end - begin));
 }
 

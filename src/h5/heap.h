@@ -44,26 +44,31 @@ class FractalHeap {
  public:
   FractalHeap(const Source& source, std::uint64_t address);
 
-  std::size_t id_nbytes() const noexcept { return id_nbytes_; }
   struct Object {
     std::uint64_t offset;  // in the file
     std::vector<std::byte> bytes;
   };
-  Object object(Cursor id) const;
+  // Objects do not overlap: all that are asked for are together no larger than the file.
+  Object object(Cursor id);
 
  private:
-  Object managed(Cursor id) const;
-  Object huge(Cursor id) const;
+  struct Place {
+    std::uint64_t address;
+    std::uint64_t nbytes;
+  };
+  Place managed(Cursor id) const;
+  Place huge(Cursor id);
   // The address of the direct block that holds `offset`; `start` becomes where the block begins.
   std::uint64_t direct_block(std::uint64_t offset, std::uint64_t& start) const;
   std::uint64_t row_nbytes(std::uint64_t row) const;  // of one block in that row
 
   const Source& source_;
   std::uint64_t address_;
-  std::size_t id_nbytes_ = 0;
   std::size_t offset_width_ = 0;
   std::size_t length_width_ = 0;
   std::uint64_t huge_tree_ = kUndefined;
+  std::map<std::uint64_t, Place> huge_;  // by identifier, once one is asked for
+  std::uint64_t total_ = 0;              // bytes of objects
   std::uint64_t table_width_ = 0;
   std::uint64_t start_nbytes_ = 0;
   std::uint64_t max_direct_nbytes_ = 0;

@@ -1,5 +1,6 @@
 #include "h5/strings.h"
 
+#include "base/check.h"
 #include "h5/heap.h"
 
 namespace plimsoll::h5 {
@@ -20,8 +21,12 @@ std::string fixed_string(std::span<const std::byte> raw, char padding) {
 
 std::vector<std::string> read_strings(const Source& source, const Type& type,
                                       std::span<const std::byte> raw) {
+  const std::size_t count = raw.size() / type.nbytes;
+  PLIMSOLL_CHECK(count <= kMaxStrings, ResourceExhaustedError,
+                 "'{}' has {} strings in one place; at most {} are read", source.name(), count,
+                 kMaxStrings);
   std::vector<std::string> strings;
-  strings.reserve(raw.size() / type.nbytes);
+  strings.reserve(count);
   GlobalHeap heap(source);
   std::uint64_t total = 0;
   for (std::size_t at = 0; at < raw.size(); at += type.nbytes) {

@@ -115,6 +115,39 @@ TEST(DamageTest, TreeThatHoldsItselfIsRefused) {
   EXPECT_GT(read_all(bytes).num_bad, 0);
 }
 
+// A thousand groups that share one table would be read a thousand times, and each of those again.
+TEST(DamageTest, GroupsThatShareATableAreRefused) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("groups.h5");
+  Writer writer(path);
+  for (int i = 0; i < 1000; ++i) writer.group(fmt::format("all/{}", i));
+  writer.finish();
+  std::vector<std::byte> bytes = file_bytes(path);
+  // The symbol table message of each group, after the 16 bytes of its header and its own 8.
+  const File whole("whole", bytes);
+  const Object all = whole.find("all");
+  const std::uint64_t tree = get_u64(bytes, all.address() + 24);
+  const std::uint64_t heap = get_u64(bytes, all.address() + 32);
+  for (const Link& link : all.links()) {
+    put_u64(bytes, link.address + 24, tree);
+    put_u64(bytes, link.address + 32, heap);
+  }
+  EXPECT_GT(read_all(bytes).num_bad, 0);
+}
+
+TEST(DamageTest, DepthOfGroupsHasALimit) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("deep.h5");
+  std::string deep;
+  for (int i = 0; i < 128; ++i) deep += "a/";
+  Writer writer(path);
+  writer.group(deep);
+  EXPECT_THROW(writer.group(deep + "b"), InvalidArgumentError);
+  writer.finish();
+  EXPECT_EQ(read_all(file_bytes(path)).num_bad, 0);
+  EXPECT_EQ(File(path).find(deep).link_names().size(), 0u);
+}
+
 TEST(DamageTest, ErrorNamesFileAndByte) {
   std::vector<std::byte> bytes = small_file();
   const std::size_t tree = find(bytes, "TREE");

@@ -65,8 +65,6 @@ Json attribute_json(const Attribute& attribute) {
     json["strings"] = strings_json(attribute.strings());
   } else {
     json["data"] = to_base64(attribute.bytes());
-    Json numbers = Json::array();
-    for (const double number : attribute.numbers()) numbers.push_back(number);
   }
   return json;
 }
