@@ -70,6 +70,9 @@ struct Report {
   std::vector<ReportDevice> devices;
   std::vector<ReportRow> rows;  // largest first
   std::uint64_t total = 0;      // of all rows: what the process holds on all devices
+  // Borrowed from the caller, as arrays that fit reads: in no row and on no budget.
+  std::uint64_t external = 0;
+  std::uint64_t external_count = 0;
 
   std::string to_string() const;  // a table
   std::string to_json() const;
@@ -86,5 +89,11 @@ std::uint64_t trim() noexcept;
 // Limit, use and peak of a logical device, "GPU:0", or of everything together.
 // throws: InvalidArgumentError if there is no such device.
 BudgetStats stats(std::string_view device = "");
+
+// Another limit for a logical device, "GPU:0", of the runtime that has started. `origin` says who
+// wants it, for messages.
+// throws: InvalidArgumentError if there is no such device; FailedPreconditionError if more is in
+// use.
+void set_limit(std::string_view device, std::uint64_t limit_bytes, const std::string& origin);
 
 }  // namespace plimsoll::memory

@@ -21,6 +21,7 @@ struct PlannedBuffer {
 
   std::string op;     // that makes it: "Conv2D"; "weights" and the like for what is given
   std::string layer;  // the name scope: "block1/conv"; a variable's name
+  std::string site;   // the line that makes it, where a front says it: "train.py:12"
   memory::Tag tag = memory::Tag::kActivations;
   Place place = Place::kArena;
   TensorSpec spec;           // of the first value in it; of no use for scratch

@@ -44,6 +44,7 @@ struct Node {
   std::vector<ValueId> in, out;
   int slot = -1;                                // by kind; the place in the order for effects
   std::string scope;                            // the layer that it belongs to: "block1/conv"
+  std::string site;                             // the line that made it, if known: "train.py:12"
   bool is_backward = false;                     // made by a gradient
   bool is_recomputed = false;                   // a second copy, so that the first need not be kept
   std::shared_ptr<const FusedProgram> program;  // of OpId::Fused
@@ -75,6 +76,8 @@ struct Graph {
   std::vector<Tensor> constants;
   std::vector<VariableInfo> variables;
   std::vector<RandomStream> streams;  // by slot of a random state
+  // Of a body: whether a step of it had a gradient of its own, which its nodes do not know.
+  bool has_own_gradients = false;
 
   ValueId add_value(const TensorSpec& spec, memory::Tag tag = memory::Tag::kActivations);
   const TensorSpec& spec(ValueId value) const noexcept {

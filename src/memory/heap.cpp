@@ -1,5 +1,6 @@
 #include "plimsoll/memory/heap.h"
 
+#include <atomic>
 #include <bit>
 #include <utility>
 
@@ -12,6 +13,8 @@ namespace plimsoll::memory {
 namespace {
 
 constexpr std::uint64_t kMaxAlignment = 1_GiB;
+
+std::atomic<std::uint64_t> num_borrowed_bytes{0}, num_borrowed_blocks{0};
 
 HeapImpl* make_impl(SourcePtr source, const Budget& budget, HeapOptions options) {
   PLIMSOLL_CHECK(source != nullptr, InvalidArgumentError, "heap '{}' needs a source, got null",
@@ -41,7 +44,8 @@ Block::Block(Block&& other) noexcept
       trace_id_(other.trace_id_),
       owner_(other.owner_),
       slot_(other.slot_),
-      is_small_(other.is_small_) {}
+      is_small_(other.is_small_),
+      is_borrowed_(std::exchange(other.is_borrowed_, false)) {}
 
 Block& Block::operator=(Block&& other) noexcept {
   if (this != &other) {
@@ -53,6 +57,11 @@ Block& Block::operator=(Block&& other) noexcept {
 
 void Block::release() noexcept {
   if (heap_) heap_->free(*this);
+  if (is_borrowed_) {
+    num_borrowed_bytes.fetch_sub(nbytes_, std::memory_order_relaxed);
+    num_borrowed_blocks.fetch_sub(1, std::memory_order_relaxed);
+  }
+  is_borrowed_ = false;
   heap_ = nullptr;
   address_ = 0;
   nbytes_ = 0;
@@ -65,6 +74,21 @@ bool Block::try_change_owner(Owner owner) noexcept {
   }
   owner_ = owner;
   return true;
+}
+
+Block Block::borrow(const void* data, std::uint64_t nbytes) noexcept {
+  Block block;
+  block.address_ = reinterpret_cast<Address>(data);
+  block.nbytes_ = nbytes;
+  block.is_borrowed_ = true;
+  num_borrowed_bytes.fetch_add(nbytes, std::memory_order_relaxed);
+  num_borrowed_blocks.fetch_add(1, std::memory_order_relaxed);
+  return block;
+}
+
+ExternalUse external_use() noexcept {
+  return {.nbytes = num_borrowed_bytes.load(std::memory_order_relaxed),
+          .count = num_borrowed_blocks.load(std::memory_order_relaxed)};
 }
 
 Heap::Heap(SourcePtr source, const Budget& budget, HeapOptions options)

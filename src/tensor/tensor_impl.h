@@ -31,6 +31,7 @@ struct RefCounted {
 };
 
 struct Buffer : RefCounted {
+  std::shared_ptr<const void> lender;  // of a borrowed block, and goes after it
   memory::Block block;
   const TensorDevice* device = nullptr;
   // String tensors live on the host: payloads here, their bytes in `claim`.
@@ -83,10 +84,12 @@ Tensor make_tensor(DType dtype, const Shape& shape, BufferRef buffer, std::uint6
 // A tensor without memory.
 Tensor make_spec_tensor(DType dtype, const Shape& shape);
 
-// Whether nobody but this handle sees the tensor and its memory. pre: it has a buffer.
+// Whether nobody but this handle sees the tensor and its memory, which a lender of it does. pre: it
+// has a buffer.
 inline bool is_sole_handle(const Tensor& t) noexcept {
   return t.impl()->count.load(std::memory_order_acquire) == 1 &&
-         t.impl()->buffer->count.load(std::memory_order_acquire) == 1;
+         t.impl()->buffer->count.load(std::memory_order_acquire) == 1 &&
+         !t.impl()->buffer->block.is_borrowed();
 }
 
 inline std::uint64_t tensor_bytes(DType dtype, const Shape& shape) noexcept {

@@ -43,6 +43,11 @@ class Block {
   // From now on it counts as another's. false: no memory for the books, and nothing has changed.
   bool try_change_owner(Owner owner) noexcept;
 
+  // Memory of the host that somebody else has and keeps as long as this block lives. It is on no
+  // budget; external_use() has it.
+  static Block borrow(const void* data, std::uint64_t nbytes) noexcept;
+  bool is_borrowed() const noexcept { return is_borrowed_; }
+
  private:
   friend class HeapImpl;
   HeapImpl* heap_ = nullptr;  // null: no memory behind it
@@ -54,7 +59,15 @@ class Block {
   Owner owner_;
   std::uint16_t slot_ = 0;  // in a slab
   bool is_small_ = false;
+  bool is_borrowed_ = false;
 };
+
+// What blocks of the process borrow now: not ours, and counted nowhere else.
+struct ExternalUse {
+  std::uint64_t nbytes = 0;
+  std::uint64_t count = 0;
+};
+ExternalUse external_use() noexcept;
 
 struct HeapStats {
   std::uint64_t live_bytes = 0;  // blocks, each rounded up to 64

@@ -74,10 +74,15 @@ class Recomputer {
            node.out[0] == v && is_floating(g_.spec(v).dtype);
   }
 
+  // Whether a chain goes on through a value: one that is kept for somebody else is where it begins.
+  bool is_inside(ValueId v) {
+    return is_candidate(v) && (!is_read_back_[at(v)] || is_worth(v) || op_def(maker(v).op).is_view);
+  }
+
   // The values that a chain begins with.
   void leaves(ValueId v, int depth, std::vector<ValueId>& found) {
     for (const ValueId u : maker(v).in) {
-      if (is_candidate(u) && depth < kMaxDepth) {
+      if (depth < kMaxDepth && is_inside(u)) {
         leaves(u, depth + 1, found);
       } else if (std::ranges::find(found, u) == found.end()) {
         found.push_back(u);
@@ -116,7 +121,7 @@ class Recomputer {
     node.scope = from.scope;
     node.is_backward = true;
     node.is_recomputed = true;
-    for (const ValueId u : from.in) node.in.push_back(is_candidate(u) ? again(u) : u);
+    for (const ValueId u : from.in) node.in.push_back(is_inside(u) ? again(u) : u);
     if (from.op == OpId::BatchNorm) {  // with the statistics that it found
       node.op = OpId::BatchNormInference;
       node.in.push_back(from.out[1]);
