@@ -96,6 +96,15 @@ void reset_memory_stats(std::string_view device);
 
 DeviceDetails get_device_details(const PhysicalDevice& device);
 
+// A GPU that can be simulated: settings::set("sim_devices", name) before the runtime starts.
+struct SimulatedProfile {
+  std::string name;                // "jetson-nano-4gb"
+  std::string device_name;         // as the vendor's driver calls it
+  std::uint64_t memory_bytes = 0;  // usable capacity
+  bool is_unified = false;         // shares its memory with the CPU
+};
+std::vector<SimulatedProfile> list_simulated_profiles();
+
 // true (the start): an op that is asked onto a device that does not exist, or that has no kernel
 // for it, runs on the CPU. false: InvalidArgumentError. May change at any time.
 void set_soft_device_placement(bool enabled);

@@ -3,6 +3,7 @@
 
 #include "plimsoll/keras/activations.h"
 #include "plimsoll/keras/callbacks.h"
+#include "plimsoll/keras/classes.h"
 #include "plimsoll/keras/constraints.h"
 #include "plimsoll/keras/dtype_policy.h"
 #include "plimsoll/keras/initializers.h"
@@ -12,4 +13,5 @@
 #include "plimsoll/keras/model.h"
 #include "plimsoll/keras/optimizers.h"
 #include "plimsoll/keras/regularizers.h"
+#include "plimsoll/keras/saving.h"
 #include "plimsoll/keras/utils.h"

@@ -6,6 +6,7 @@
 
 #include "plimsoll/memory/owner.h"
 #include "plimsoll/tensor.h"
+#include "plimsoll/tensor_spec.h"
 
 namespace plimsoll {
 
@@ -23,6 +24,9 @@ class Variable {
   // given away and nobody else sees it.
   explicit Variable(const Tensor& initial_value, VariableOptions options = {});
   explicit Variable(Tensor&& initial_value, VariableOptions options = {});
+  // Without a value and without memory. Functions can be traced and planned with it; whoever needs
+  // the value gets a FailedPreconditionError until allocate or assign.
+  explicit Variable(const TensorSpec& spec, VariableOptions options = {});
   Variable(const Variable&) = delete;
   Variable& operator=(const Variable&) = delete;
   Variable(Variable&&) noexcept = default;
@@ -39,12 +43,18 @@ class Variable {
   void assign_add(const Tensor& delta);
   void assign_sub(const Tensor& delta);
 
+  bool has_value() const noexcept;
+  // Gives a variable without a value its memory, where new tensors are placed; what is in it is not
+  // defined. throws: ResourceExhaustedError, and nothing has changed.
+  void allocate();
+
   const std::string& name() const noexcept;
   bool trainable() const noexcept;
   DType dtype() const noexcept;
   const Shape& shape() const noexcept;
 
   const std::shared_ptr<VariableState>& state() const noexcept { return state_; }  // internal
+  explicit Variable(std::shared_ptr<VariableState> shared) noexcept;               // internal
 
  private:
   void check_initial(const Tensor& value, const VariableOptions& options) const;

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "plimsoll/ops.h"
+#include "runtime/call_site.h"
 #include "runtime/context.h"
 #include "runtime/dispatch.h"
 
@@ -18,7 +19,7 @@ Tensor make_strings(std::vector<std::string> values, const Shape& shape) {
   for (const std::string& value : values) nbytes += value.size();
   const Device& cpu = Context::get().cpu();
   BufferRef buffer(new Buffer);
-  buffer->claim = cpu.budget().reserve(nbytes, owner);
+  buffer->claim = cpu.budget().reserve(nbytes, TagScope::retagged(owner));
   buffer->device = &cpu;
   buffer->strings = std::move(values);
   return make_tensor(DType::kString, shape, std::move(buffer));

@@ -33,6 +33,17 @@ std::vector<Backend> all_backends() {
   return {cpu::make_backend(), sim::make_backend(), opencl::make_backend(nullptr)};
 }
 
+std::vector<config::SimulatedProfile> simulated_profiles() {
+  std::vector<config::SimulatedProfile> all;
+  for (const sim::Profile& profile : sim::profiles()) {
+    all.push_back({.name = std::string(profile.name),
+                   .device_name = std::string(profile.device_name),
+                   .memory_bytes = profile.capacity,
+                   .is_unified = profile.memory == sim::MemoryKind::kUnified});
+  }
+  return all;
+}
+
 std::vector<PhysicalSpec> find_physical_devices() {
   std::vector<PhysicalSpec> found;
   found.push_back({.type = "CPU", .source = memory::make_host_source(), .kernels = &cpu_kernels()});

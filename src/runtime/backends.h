@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/api/kernel.h"
+#include "plimsoll/config.h"
 #include "plimsoll/memory/source.h"
 
 namespace plimsoll {
@@ -26,6 +27,9 @@ struct PhysicalSpec {
 // The CPU, then the GPUs: those of the setting sim_devices, then those of OpenCL (setting opencl).
 // throws: InvalidArgumentError for a profile that does not exist.
 std::vector<PhysicalSpec> find_physical_devices();
+
+// What sim_devices may name.
+std::vector<config::SimulatedProfile> simulated_profiles();
 
 // What this build has, whether there are such devices or not; for looking at the rows.
 std::vector<Backend> all_backends();

@@ -8,6 +8,9 @@
 
 namespace plimsoll {
 
+// Where a trace runs: with its variables, or where new tensors are placed.
+// throws: UnimplementedError if variables are on several devices.
+Device& device_for(const Trace& trace, const std::string& name);
 // Reserves nothing. throws: UnimplementedError if an op has no kernel on the device;
 // InvalidArgumentError for an unknown name in PLIMSOLL_PASSES.
 CompiledGraph compile(Trace&& trace, Device& device, const std::string& name);

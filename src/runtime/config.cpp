@@ -185,6 +185,10 @@ DeviceDetails get_device_details(const PhysicalDevice& device) {
           .memory_bytes = spec.source->capacity()};
 }
 
+std::vector<SimulatedProfile> list_simulated_profiles() {
+  return simulated_profiles();
+}
+
 void set_soft_device_placement(bool enabled) {
   set_soft_placement(enabled);
 }

@@ -44,7 +44,7 @@ int place_of(const Tensor& tensor, std::vector<Tensor>& in) {
 void watch_variables(const Trace& body) {
   for (std::size_t v = 0; v < body.variables.size(); ++v) {
     if (body.variables[v]->options.trainable)
-      watch_variable_read(body.taken[at(body.variable_input[v])]);
+      watch_variable_read(body.variables[v], body.taken[at(body.variable_input[v])]);
   }
 }
 
@@ -301,6 +301,9 @@ std::vector<Tensor> trace_loop(const LoopCall& call) {
 
 std::vector<Tensor> call_control(Control control, std::span<const Tensor> in,
                                  std::vector<TensorSpec> specs) {
+  PLIMSOLL_CHECK(current_trace, UnimplementedError,
+                 "several tapes around the gradient of a function that has a loop or a branch are "
+                 "not built: put the tapes inside of the function");
   if (is_recording() && control.kind == Control::Kind::kLoop && control.max_trips >= 0)
     add_saves(control, specs, in);
   const auto made = std::make_shared<const Control>(std::move(control));
@@ -311,6 +314,9 @@ std::vector<Tensor> call_control(Control control, std::span<const Tensor> in,
 }
 
 std::vector<Tensor> replay(const graph::Graph& body, std::span<const Tensor> in) {
+  PLIMSOLL_CHECK(!body.has_own_gradients || !recording_tapes().count, UnimplementedError,
+                 "custom_gradient inside of a branch or loop that is differentiated, and a second "
+                 "derivative through a function with one, are not built");
   std::string& scope = current_name_scope();
   const std::string outer_scope = scope;
   std::vector<Tensor> values(body.values.size());

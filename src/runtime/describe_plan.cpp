@@ -92,6 +92,7 @@ class Describer {
       const Node& node = g_.nodes[at(maker[at(storage.value)])];
       PlannedBuffer buffer{.op = maker_name(node),
                            .layer = node.scope,
+                           .site = node.site,
                            .tag = g_.values[at(storage.value)].tag,
                            .place = planned_place(storage.place),
                            .spec = g_.spec(storage.value),
@@ -116,6 +117,7 @@ class Describer {
     const Node& node = g_.nodes[at(step.node)];
     add({.op = maker_name(node),
          .layer = node.scope,
+         .site = node.site,
          .tag = memory::Tag::kWorkspace,
          .place = PlannedBuffer::Place::kScratch,
          .nbytes = nbytes,

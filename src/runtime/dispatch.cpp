@@ -4,7 +4,9 @@
 #include <new>
 
 #include "base/check.h"
+#include "plimsoll/bytes.h"
 #include "runtime/budget_scope.h"
+#include "runtime/call_site.h"
 #include "runtime/copies.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/placement.h"
@@ -62,14 +64,30 @@ class FewOrMore {
   alignas(T) std::byte few_[kFewTensors * sizeof(T)];
 };
 
+// The largest holders of a device's memory, a line of their own; nothing if nobody has a name.
+std::string largest_holders(const Device& device) {
+  constexpr int kShown = 3;
+  std::string text;
+  int num = 0;
+  for (const memory::LedgerRow& row : device.budget().ledger()) {
+    if (row.owner.name().empty()) continue;
+    text += fmt::format("{}{} {}{}", text.empty() ? "\n  largest: " : ", ",
+                        format_bytes(row.nbytes), row.owner.to_string(),
+                        row.count > 1 ? fmt::format(" ({} of them)", row.count) : "");
+    if (++num == kShown) break;
+  }
+  return text;
+}
+
 [[noreturn]] void throw_oom(const TensorSpec& spec, const Device& device,
                             const memory::Refusal& why) {
   std::string dims;
   for (const std::int64_t dim : spec.shape.dims())
     dims += (dims.empty() ? "" : ",") + std::to_string(dim);
   throw ResourceExhaustedError(fmt::format(
-      "OOM when allocating tensor with shape[{}] and type {} on {} by allocator plimsoll\n{}", dims,
-      dtype_word(spec.dtype), device.full_name(), memory::describe(why)));
+      "OOM when allocating tensor with shape[{}] and type {} on {} by allocator plimsoll\n{}{}",
+      dims, dtype_word(spec.dtype), device.full_name(), memory::describe(why),
+      largest_holders(device)));
 }
 
 void check_inputs(OpId op, std::span<const Tensor> in) {
@@ -96,14 +114,16 @@ void allocate_all(OpId op, Device& device, std::span<const TensorSpec> specs,
   memory::Refusal why;
   if (specs.size() == 1 && more.size() == 1 && more[0] == 0) {
     const std::uint64_t nbytes = checked_tensor_bytes(specs[0].dtype, specs[0].shape);
-    if (!device.heap().try_allocate(nbytes, owners.output, &blocks[0], &why, 64,
+    if (!device.heap().try_allocate(nbytes, owner_here(owners.output, nbytes), &blocks[0], &why, 64,
                                     scope_budget(device)))
       throw_oom(specs[0], device, why);
     return;
   }
   FewOrMore<memory::Claim> claims(specs.size() + more.size());
-  for (std::size_t i = 0; i < specs.size(); ++i)
-    claims[i] = {checked_tensor_bytes(specs[i].dtype, specs[i].shape), owners.output};
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const std::uint64_t nbytes = checked_tensor_bytes(specs[i].dtype, specs[i].shape);
+    claims[i] = {nbytes, owner_here(owners.output, nbytes)};
+  }
   for (std::size_t i = 0; i < more.size(); ++i)
     claims[specs.size() + i] = {more[i], owners.scratch};
   if (device.heap().try_allocate_all(claims, blocks, &why, scope_budget(device))) return;
@@ -241,7 +261,8 @@ void infer_and_execute(OpId op, std::span<const Tensor> in, const Attrs& attrs, 
 Tensor allocate_tensor(Device& device, DType dtype, const Shape& shape, Owner owner) {
   memory::Block block;
   memory::Refusal why;
-  if (!device.heap().try_allocate(checked_tensor_bytes(dtype, shape), owner, &block, &why, 64,
+  const std::uint64_t nbytes = checked_tensor_bytes(dtype, shape);
+  if (!device.heap().try_allocate(nbytes, owner_here(owner, nbytes), &block, &why, 64,
                                   scope_budget(device))) {
     throw_oom({dtype, shape}, device, why);
   }

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "runtime/arena_check.h"
 #include "runtime/budget_scope.h"
+#include "runtime/call_site.h"
 #include "runtime/context.h"
 #include "runtime/control_step.h"
 #include "runtime/copies.h"
@@ -101,7 +102,7 @@ void Executable::prepare_outputs(RunState& state) {
   state.claims.clear();
   for (const graph::Storage& s : compiled_.storage.storages) {
     if (s.place != Place::kOutput || is_free(state.blocks[at(s.slot)])) continue;
-    state.claims.push_back({s.nbytes, owner_});
+    state.claims.push_back({s.nbytes, TagScope::retagged(owner_)});
   }
   if (state.claims.empty()) return;
   memory::Refusal why;
@@ -125,6 +126,7 @@ void Executable::prepare_outputs(RunState& state) {
 
 // Variables that will be written get memory that nobody else sees.
 void Executable::prepare_variables() {
+  for (const auto& variable : compiled_.variables) variable->check_value();
   for (const int slot : written_) compiled_.variables[at(slot)]->make_alone();
 }
 
@@ -217,7 +219,7 @@ void Executable::run(std::span<const Tensor> inputs, std::span<Tensor> outputs, 
   prepare_outputs(*state);
   prepare_variables();
   // From here on nothing fails for memory.
-  const auto arena = arenas.acquire(device, compiled_.plan.arena_bytes, owner_);
+  const auto arena = arenas.acquire(device, compiled_.plan.arena_bytes, TagScope::retagged(owner_));
   struct GiveBack {
     ArenaPool& pool;
     const Device& device;

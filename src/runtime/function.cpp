@@ -6,8 +6,10 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "plimsoll/bytes.h"
+#include "plimsoll/interop.h"
 #include "runtime/budget_scope.h"
 #include "runtime/compile.h"
+#include "runtime/function_grad.h"
 #include "runtime/measure.h"
 #include "runtime/placement.h"
 #include "runtime/variable_state.h"
@@ -65,6 +67,18 @@ struct FunctionState {
   std::list<Traced> traces;      // used last first
   int num_in_a_row = 0;          // calls that had to trace
   std::recursive_mutex tracing;  // one trace at a time; a body may call its function
+  struct Recorded {
+    std::vector<TensorSpec> specs;
+    const Device* asked = nullptr;
+    std::shared_ptr<RecordedFunction> function;
+  };
+  std::list<Recorded> recorded;  // as traces: of calls under a tape
+
+  std::shared_ptr<RecordedFunction> find_recorded(const Function& self,
+                                                  std::span<const Tensor> inputs,
+                                                  const TapeState& tape);
+  std::vector<Tensor> run_recorded(const Function& self, std::span<const Tensor> inputs,
+                                   const TapeState& tape);
 
   void trace_body(Trace& trace, std::span<const TensorSpec> specs);
   CompiledGraph compile_for(std::span<const TensorSpec> specs);
@@ -89,16 +103,60 @@ CompiledGraph FunctionState::compile_for(std::span<const TensorSpec> specs) {
   std::scoped_lock lock(tracing);
   Trace made;
   trace_body(made, specs);
+  return compile(std::move(made), device_for(made, options.name), options.name);
+}
+
+Device& device_for(const Trace& trace, const std::string& name) {
   Device* device = nullptr;
-  for (const auto& variable : made.variables) {
-    Device* home = owner_of(variable->value);
+  for (const auto& variable : trace.variables) {
+    Device* home = &variable->home();
     if (!device) device = home;
     PLIMSOLL_CHECK(home == device, UnimplementedError,
                    "function '{}' uses variables on {} and on {}: a function runs on one device",
-                   options.name, device->short_name(), home->short_name());
+                   name, device->short_name(), home->short_name());
   }
-  if (!device) device = &place_value(DType::kFloat32, 0);
-  return compile(std::move(made), *device, options.name);
+  return device ? *device : place_value(DType::kFloat32, 0);
+}
+
+std::shared_ptr<RecordedFunction> FunctionState::find_recorded(const Function& self,
+                                                               std::span<const Tensor> inputs,
+                                                               const TapeState& tape) {
+  const Device* asked = current_scope ? &place_value(DType::kFloat32, 0) : nullptr;
+  std::vector<TensorSpec> specs = specs_of(inputs);
+  std::vector<char> needs;
+  for (const Tensor& t : inputs)
+    needs.push_back(is_floating(t.dtype()) && tape.tracked.count(t.impl()->id));
+  std::scoped_lock one(tracing);
+  {
+    std::scoped_lock lock(mutex);
+    for (auto it = recorded.begin(); it != recorded.end(); ++it) {
+      if (it->asked != asked || it->specs != specs || it->function->needs() != needs) continue;
+      recorded.splice(recorded.begin(), recorded, it);
+      return it->function;
+    }
+  }
+  auto made = std::make_shared<RecordedFunction>(body, specs, std::move(needs), options, self);
+  std::list<Recorded> dropped;  // freed after the lock
+  std::scoped_lock lock(mutex);
+  recorded.push_front({std::move(specs), asked, made});
+  while (static_cast<int>(recorded.size()) > std::max(1, options.max_traces))
+    dropped.splice(dropped.begin(), recorded, std::prev(recorded.end()));
+  return made;
+}
+
+std::vector<Tensor> FunctionState::run_recorded(const Function& self,
+                                                std::span<const Tensor> inputs,
+                                                const TapeState& tape) {
+  const std::shared_ptr<RecordedFunction> found = find_recorded(self, inputs, tape);
+  try {
+    return RecordedFunction::run(found, inputs, *arenas);
+  } catch (const ResourceExhaustedError& error) {
+    {
+      std::scoped_lock lock(mutex);
+      std::erase_if(recorded, [&](const Recorded& r) { return r.function == found; });
+    }
+    explain(error, found->plan(), specs_of(inputs));
+  }
 }
 
 template <class Inputs>
@@ -181,17 +239,18 @@ void FunctionState::explain(const ResourceExhaustedError& error, const MemoryPla
       format_bytes(plan.arena_bytes), format_bytes(plan.output_bytes),
       plan.num_steps ? plan.step_names[static_cast<std::size_t>(plan.peak_step)] : "no step");
   for (const PlannedBuffer* buffer : plan.largest(5)) {
-    text += fmt::format("\n  {:>10}  {} {} {}{}", format_bytes(buffer->nbytes),
+    text += fmt::format("\n  {:>10}  {} {} {}{}{}", format_bytes(buffer->nbytes),
                         memory::tag_name(buffer->tag), buffer->op,
                         buffer->place == PlannedBuffer::Place::kScratch
                             ? "scratch"
                             : buffer->spec.shape.to_string(),
-                        buffer->layer.empty() ? "" : " " + buffer->layer);
+                        buffer->layer.empty() ? "" : " " + buffer->layer,
+                        buffer->site.empty() ? "" : " at " + buffer->site);
   }
   std::string fits;
   try {
     fits = what_fits(specs, *Context::get().find_device(parse_device_name(plan.device)));
-  } catch (const Error&) {  // a body that takes no other batch: nothing to say
+  } catch (const std::exception&) {  // a body that takes no other batch: nothing to say
   }
   if (!fits.empty()) text += "\n" + fits;
   throw ResourceExhaustedError(text);
@@ -242,6 +301,10 @@ std::vector<Tensor> Function::operator()(std::span<const Tensor> inputs) const {
     PLIMSOLL_CHECK(inputs[i].is_valid(), InvalidArgumentError,
                    "argument {} of function '{}' is an empty Tensor", i, name());
   }
+  // Several tapes differentiate each other's gradients, op by op.
+  if (interop::needs_each_op()) return state_->body(inputs);
+  if (const RecordingTapes tapes = recording_tapes(); tapes.count)
+    return state_->run_recorded(*this, inputs, *tapes.last);
   const std::shared_ptr<Executable> executable = state_->find(inputs);
   std::vector<Tensor> outputs(executable->compiled().graph.outputs.size());
   run(inputs, outputs);
@@ -278,6 +341,7 @@ void Function::trim() const noexcept {
   state_->arenas->trim();
   std::scoped_lock lock(state_->mutex);
   for (const FunctionState::Traced& traced : state_->traces) traced.executable->trim();
+  for (const FunctionState::Recorded& recorded : state_->recorded) recorded.function->trim();
 }
 
 void internal::check_num_inputs(std::size_t received, std::size_t expected) {

@@ -1,5 +1,6 @@
 #include "plimsoll/gradient_tape.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/check.h"
@@ -9,12 +10,11 @@
 #include "runtime/dispatch.h"
 #include "runtime/tape.h"
 #include "runtime/trace.h"
+#include "runtime/variable_state.h"
 #include "tensor/tensor_impl.h"
 
 namespace plimsoll {
 namespace {
-
-using Gradients = std::unordered_map<std::uint64_t, Tensor>;  // by tensor id
 
 void accumulate(Gradients& gradients, std::uint64_t id, const Tensor& more) {
   auto [it, is_new] = gradients.try_emplace(id, more);
@@ -79,6 +79,17 @@ class EagerGradCtx final : public GradCtx {
   std::vector<Tensor> douts_;
 };
 
+// The tensors that a source stands for, by id.
+std::vector<std::uint64_t> ids_of(const TapeState& tape, const GradientTape::Source& source) {
+  if (!source.variable) return {source.tensor.impl()->id};
+  const auto seen = tape.variables.find(source.variable->state().get());
+  std::vector<std::uint64_t> ids =
+      seen == tape.variables.end() ? std::vector<std::uint64_t>() : seen->second.ids;
+  const std::uint64_t now = source.variable->value().impl()->id;
+  if (std::ranges::find(ids, now) == ids.end()) ids.push_back(now);
+  return ids;
+}
+
 // In a trace: what is recorded while this lives belongs to the backward pass.
 class BackwardScope {
  public:
@@ -125,6 +136,7 @@ void GradientTape::watch(const Tensor& tensor) {
 
 void GradientTape::watch(const Variable& variable) {
   watch(variable.value());
+  state_->note(variable.state(), variable.value());
 }
 
 void GradientTape::stop() {
@@ -133,10 +145,25 @@ void GradientTape::stop() {
   state_->is_active = false;
 }
 
+void GradientTape::resume() {
+  PLIMSOLL_CHECK(!state_->is_active, FailedPreconditionError, "Tape is still recording.");
+  push_tape(state_.get());
+  state_->is_active = true;
+}
+
 void GradientTape::reset() {
   stop();
   state_ = std::make_unique<TapeState>(state_->options);
   push_tape(state_.get());
+}
+
+std::vector<Variable> GradientTape::watched_variables() const {
+  std::vector<std::shared_ptr<VariableState>> found;
+  for (const auto& [state, watched] : state_->variables) found.push_back(watched.variable);
+  std::ranges::sort(found, {}, [](const auto& variable) { return variable->number; });
+  std::vector<Variable> variables;
+  for (auto& variable : found) variables.emplace_back(std::move(variable));
+  return variables;
 }
 
 GradientTape::StopRecording::StopRecording(TapeState* state) noexcept : state_(state) {
@@ -150,44 +177,114 @@ std::vector<Tensor> GradientTape::gradient(std::span<const Tensor> targets,
                                            std::span<const Tensor> sources,
                                            std::span<const Tensor> output_gradients,
                                            UnconnectedGradients unconnected) {
+  std::vector<Source> all;
+  for (const Tensor& source : sources) all.push_back({.tensor = source});
+  return gradient(targets, all, output_gradients, unconnected);
+}
+
+std::vector<Tensor> GradientTape::gradient(std::span<const Tensor> targets,
+                                           std::span<const Source> sources,
+                                           std::span<const Tensor> output_gradients,
+                                           UnconnectedGradients unconnected) {
+  begin_use();
+  PLIMSOLL_CHECK(output_gradients.empty() || output_gradients.size() == targets.size(),
+                 InvalidArgumentError, "{} output gradients for {} targets",
+                 output_gradients.size(), targets.size());
+  return compute(targets, sources, output_gradients, unconnected, state_->options.persistent);
+}
+
+void GradientTape::begin_use() {
   TapeState& tape = *state_;
   PLIMSOLL_CHECK(!tape.was_used || tape.options.persistent, FailedPreconditionError,
                  "A non-persistent GradientTape can only be used to compute one set of gradients "
                  "(or jacobians)");
-  PLIMSOLL_CHECK(output_gradients.empty() || output_gradients.size() == targets.size(),
-                 InvalidArgumentError, "{} output gradients for {} targets",
-                 output_gradients.size(), targets.size());
   tape.was_used = true;
   if (!tape.options.persistent) stop();
-  const StopRecording pause(&tape);
-  BackwardScope backward;
+}
 
+std::vector<Tensor> GradientTape::compute(std::span<const Tensor> targets,
+                                          std::span<const Source> sources,
+                                          std::span<const Tensor> output_gradients,
+                                          UnconnectedGradients unconnected, bool keeps_records) {
+  TapeState& tape = *state_;
+  const StopRecording pause(&tape);
   Gradients gradients;
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    PLIMSOLL_CHECK(targets[i].is_valid(), InvalidArgumentError,
-                   "target {} of gradient() is an empty Tensor", i);
-    const bool is_given = !output_gradients.empty() && output_gradients[i].is_valid();
-    if (is_given) {
-      PLIMSOLL_CHECK(output_gradients[i].shape() == targets[i].shape(), InvalidArgumentError,
-                     "output gradient {} has shape {}, its target {}", i,
-                     output_gradients[i].shape().to_string(), targets[i].shape().to_string());
+  {
+    const BackwardScope backward;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      PLIMSOLL_CHECK(targets[i].is_valid(), InvalidArgumentError,
+                     "target {} of gradient() is an empty Tensor", i);
+      const bool is_given = !output_gradients.empty() && output_gradients[i].is_valid();
+      if (is_given) {
+        PLIMSOLL_CHECK(output_gradients[i].shape() == targets[i].shape(), InvalidArgumentError,
+                       "output gradient {} has shape {}, its target {}", i,
+                       output_gradients[i].shape().to_string(), targets[i].shape().to_string());
+      }
+      if (!is_floating(targets[i].dtype())) continue;
+      accumulate(gradients, targets[i].impl()->id,
+                 is_given ? output_gradients[i] : ones(targets[i].shape(), targets[i].dtype()));
     }
-    if (!is_floating(targets[i].dtype())) continue;
-    accumulate(gradients, targets[i].impl()->id,
-               is_given ? output_gradients[i] : ones(targets[i].shape(), targets[i].dtype()));
   }
-  std::unordered_map<std::uint64_t, Tensor> wanted;
-  for (const Tensor& source : sources) {
-    PLIMSOLL_CHECK(source.is_valid(), InvalidArgumentError,
+  std::vector<std::vector<std::uint64_t>> ids;
+  for (const Source& source : sources) {
+    PLIMSOLL_CHECK(source.variable || source.tensor.is_valid(), InvalidArgumentError,
                    "a source of gradient() is an empty Tensor");
-    wanted.emplace(source.impl()->id, Tensor());
+    ids.push_back(ids_of(tape, source));
+  }
+  std::vector<Tensor> result = backpropagate(tape, std::move(gradients), ids, keeps_records);
+  if (unconnected == UnconnectedGradients::kZero) {
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      const Source& source = sources[i];
+      if (result[i].is_valid()) continue;
+      result[i] = source.variable ? zeros(source.variable->shape(), source.variable->dtype())
+                                  : zeros(source.tensor.shape(), source.tensor.dtype());
+    }
+  }
+  return result;
+}
+
+namespace {
+
+// A step that brings its own gradient.
+void own_gradient(EagerGradCtx& ctx, const StepGradient& gradient) {
+  std::vector<Tensor> upstream;
+  for (int i = 0; i < ctx.num_out(); ++i)
+    upstream.push_back(is_floating(ctx.out_spec(i).dtype) ? ctx.dout(i) : Tensor());
+  const std::vector<Tensor> made = gradient(upstream);
+  PLIMSOLL_CHECK(static_cast<int>(made.size()) == ctx.num_in(), InvalidArgumentError,
+                 "a custom gradient gave {} gradients for {} inputs", made.size(), ctx.num_in());
+  for (int i = 0; i < ctx.num_in(); ++i) {
+    const Tensor& given = made[static_cast<std::size_t>(i)];
+    if (!given.is_valid()) continue;
+    const TensorSpec& spec = ctx.in_spec(i);
+    PLIMSOLL_CHECK(given.shape() == spec.shape && given.dtype() == spec.dtype, InvalidArgumentError,
+                   "custom_gradient: the gradient of input {} is {}{}, the input {}{}", i,
+                   dtype_name(given.dtype()), given.shape().to_string(), dtype_name(spec.dtype),
+                   spec.shape.to_string());
+    ctx.set_din(i, given);
+  }
+}
+
+}  // namespace
+
+std::vector<Tensor> backpropagate(TapeState& tape, Gradients gradients,
+                                  std::span<const std::vector<std::uint64_t>> sources,
+                                  bool keeps_records) {
+  BackwardScope backward;
+  Gradients wanted;
+  for (const std::vector<std::uint64_t>& ids : sources) {
+    for (const std::uint64_t id : ids) wanted.emplace(id, Tensor());
   }
   for (std::size_t r = tape.records.size(); r-- > 0;) {
     TapeRecord& record = tape.records[r];
     EagerGradCtx ctx(record, gradients);
     backward.enter(record);
     if (ctx.has_any_dout()) {
-      record.control ? control_gradient(ctx, *record.control) : op_def(record.op).grad(ctx);
+      if (record.gradient) {
+        own_gradient(ctx, *record.gradient);
+      } else {
+        record.control ? control_gradient(ctx, *record.control) : op_def(record.op).grad(ctx);
+      }
     }
     // An output's gradient is complete and read: it goes, unless somebody asked for it.
     for (const std::uint64_t id : record.out_ids) {
@@ -196,15 +293,16 @@ std::vector<Tensor> GradientTape::gradient(std::span<const Tensor> targets,
       if (const auto asked = wanted.find(id); asked != wanted.end()) asked->second = found->second;
       gradients.erase(found);
     }
-    if (!tape.options.persistent) tape.records.pop_back();
+    if (!keeps_records) tape.records.pop_back();
   }
   std::vector<Tensor> result;
-  for (const Tensor& source : sources) {
-    const std::uint64_t id = source.impl()->id;
-    const auto found = gradients.find(id);
-    Tensor gradient = found != gradients.end() ? found->second : wanted[id];
-    if (!gradient.is_valid() && unconnected == UnconnectedGradients::kZero) {
-      gradient = zeros(source.shape(), source.dtype());
+  for (const std::vector<std::uint64_t>& ids : sources) {
+    Tensor gradient;
+    for (const std::uint64_t id : ids) {
+      const auto found = gradients.find(id);
+      const Tensor& part = found != gradients.end() ? found->second : wanted[id];
+      if (part.is_valid())
+        gradient = gradient.is_valid() ? call(OpId::Add, {gradient, part}) : part;
     }
     if (current_trace && gradient.is_valid())
       current_trace->set_tag(gradient, memory::Tag::kGradients);
@@ -221,8 +319,8 @@ Tensor GradientTape::gradient(const Tensor& target, const Tensor& source,
 std::vector<Tensor> GradientTape::gradient(const Tensor& target,
                                            std::span<const Variable* const> variables,
                                            UnconnectedGradients unconnected) {
-  std::vector<Tensor> sources;
-  for (const Variable* v : variables) sources.push_back(v->value());
+  std::vector<Source> sources;
+  for (const Variable* v : variables) sources.push_back({.variable = v});
   return gradient(std::span(&target, 1), sources, {}, unconnected);
 }
 

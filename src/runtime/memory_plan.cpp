@@ -172,6 +172,7 @@ std::string MemoryPlan::to_json() const {
                      {"nbytes", b.nbytes},
                      {"first", b.first},
                      {"last", b.last}};
+    if (!b.site.empty()) row["site"] = b.site;
     if (is_in_arena(b)) row["offset"] = b.offset;
     if (b.place != Place::kScratch) {
       row["dtype"] = dtype_name(b.spec.dtype);

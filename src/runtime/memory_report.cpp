@@ -103,6 +103,9 @@ Report report() {
   }
   std::ranges::stable_sort(report.rows, std::ranges::greater{}, &ReportRow::nbytes);
   for (const ReportRow& row : report.rows) report.total += row.nbytes;
+  const ExternalUse external = external_use();
+  report.external = external.nbytes;
+  report.external_count = external.count;
   return report;
 }
 
@@ -122,12 +125,18 @@ std::string Report::to_string() const {
                         row.owner.empty() ? "(no name)" : row.owner, row.count,
                         format_bytes(row.nbytes));
   }
-  return text + fmt::format("{:<14} {:<12} {:<28} {:>8} {:>12}\n", "total", "", "", "",
-                            format_bytes(total));
+  text +=
+      fmt::format("{:<14} {:<12} {:<28} {:>8} {:>12}\n", "total", "", "", "", format_bytes(total));
+  if (external_count) {
+    text += fmt::format("{:<14} {:<12} {:<28} {:>8} {:>12}\n", "external", "",
+                        "(the caller's, not counted)", external_count, format_bytes(external));
+  }
+  return text;
 }
 
 std::string Report::to_json() const {
   auto json = nlohmann::ordered_json{{"total", total},
+                                     {"external", external},
                                      {"devices", nlohmann::ordered_json::array()},
                                      {"rows", nlohmann::ordered_json::array()}};
   for (const ReportDevice& d : devices) {
@@ -161,12 +170,24 @@ std::uint64_t trim() noexcept {
   return given;
 }
 
+namespace {
+
+const Device& device_by_name(std::string_view name) {
+  const Device* found = Context::get().find_device(parse_device_name(name));
+  PLIMSOLL_CHECK(found, InvalidArgumentError, "No matching devices found for '{}'", name);
+  return *found;
+}
+
+}  // namespace
+
 BudgetStats stats(std::string_view device) {
-  Context& context = Context::get();
-  if (device.empty()) return context.root_budget().stats();
-  const Device* found = context.find_device(parse_device_name(device));
-  PLIMSOLL_CHECK(found, InvalidArgumentError, "No matching devices found for '{}'", device);
-  return found->budget().stats();
+  return device.empty() ? Context::get().root_budget().stats()
+                        : device_by_name(device).budget().stats();
+}
+
+void set_limit(std::string_view device, std::uint64_t limit_bytes, const std::string& origin) {
+  Budget budget = device_by_name(device).budget();
+  budget.set_limit(limit_bytes, Budget::Lowering::kRefuse, origin);
 }
 
 }  // namespace plimsoll::memory

@@ -26,6 +26,15 @@ bool is_recording() noexcept {
   return std::ranges::any_of(tapes, [](const TapeState* t) { return t->level == current_level; });
 }
 
+RecordingTapes recording_tapes() noexcept {
+  RecordingTapes found;
+  for_each_recording([&](TapeState& tape) {
+    ++found.count;
+    found.last = &tape;
+  });
+  return found;
+}
+
 bool is_recorded(std::span<const Tensor> in) {
   bool found = false;
   for_each_recording([&](const TapeState& tape) { found = found || tape.needs_of(in) != 0; });
@@ -58,15 +67,30 @@ void record_call(const std::shared_ptr<const graph::Control>& control, std::span
   for_each_recording([&](TapeState& tape) { tape.record(control, in, out); });
 }
 
-void watch_variable_read(const Tensor& value) {
+void record_call(const std::shared_ptr<const StepGradient>& gradient, std::span<const Tensor> in,
+                 std::span<const Tensor> out) {
+  for_each_recording([&](TapeState& tape) { tape.record(gradient, in, out); });
+}
+
+void watch_variable_read(const std::shared_ptr<VariableState>& variable, const Tensor& value) {
   if (!is_floating(value.dtype())) return;
   for_each_recording([&](TapeState& tape) {
-    if (tape.options.watch_accessed_variables) tape.tracked.insert(value.impl()->id);
+    if (!tape.options.watch_accessed_variables) return;
+    tape.tracked.insert(value.impl()->id);
+    tape.note(variable, value);
   });
+}
+
+void TapeState::note(const std::shared_ptr<VariableState>& variable, const Tensor& value) {
+  WatchedVariable& watched = variables[variable.get()];
+  watched.variable = variable;
+  std::vector<std::uint64_t>& ids = watched.ids;
+  if (ids.empty() || ids.back() != value.impl()->id) ids.push_back(value.impl()->id);
 }
 
 std::uint64_t TapeState::needs_of(std::span<const Tensor> in) const {
   std::uint64_t needs = 0;
+  if (options.only_variables) return needs;
   for (std::size_t i = 0; i < in.size(); ++i) {
     if (is_floating(in[i].dtype()) && tracked.count(in[i].impl()->id))
       needs |= 1ULL << std::min<std::size_t>(i, 63);
@@ -118,6 +142,16 @@ void TapeState::record(const std::shared_ptr<const graph::Control>& control,
   record.control = control;
   record.in.assign(in.begin(), in.end());
   record.out.assign(out.begin(), out.end());
+  records.push_back(std::move(record));
+}
+
+// The gradient itself holds what it reads.
+void TapeState::record(const std::shared_ptr<const StepGradient>& gradient,
+                       std::span<const Tensor> in, std::span<const Tensor> out) {
+  const std::uint64_t needs = needs_of(in);
+  if (!needs) return;
+  TapeRecord record = make_record(needs, in, out);
+  record.gradient = gradient;
   records.push_back(std::move(record));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -10,9 +11,12 @@
 
 #include "graph/control.h"
 #include "ops/op_def.h"
+#include "plimsoll/custom_gradient.h"
 #include "plimsoll/gradient_tape.h"
 
 namespace plimsoll {
+
+struct VariableState;
 
 // A call that a tape remembers: what it was, and the values that its gradient reads.
 struct TapeRecord {
@@ -24,6 +28,14 @@ struct TapeRecord {
   std::vector<Tensor> in, out;                    // empty where the gradient does not read them
   std::string scope;                              // the layer that it belongs to
   std::shared_ptr<const graph::Control> control;  // of a branch or a loop, instead of the op
+  std::shared_ptr<const StepGradient> gradient;   // of a step that brings its own, instead of both
+};
+
+// A variable as a tape saw it: the ids of its values that were read, one for each assignment
+// between.
+struct WatchedVariable {
+  std::shared_ptr<VariableState> variable;
+  std::vector<std::uint64_t> ids;
 };
 
 class TapeState {
@@ -33,6 +45,8 @@ class TapeState {
   void record(OpId op, const Attrs& attrs, std::span<const Tensor> in, std::span<const Tensor> out);
   void record(const std::shared_ptr<const graph::Control>& control, std::span<const Tensor> in,
               std::span<const Tensor> out);
+  void record(const std::shared_ptr<const StepGradient>& gradient, std::span<const Tensor> in,
+              std::span<const Tensor> out);
 
   const GradientTapeOptions options;
   bool is_active = true;                      // on the thread's stack
@@ -41,6 +55,9 @@ class TapeState {
   int level = 0;                              // how many HideTapes it began inside of
   std::unordered_set<std::uint64_t> tracked;  // ids of tensors that gradients flow to or through
   std::vector<TapeRecord> records;
+  std::unordered_map<const VariableState*, WatchedVariable> variables;
+
+  void note(const std::shared_ptr<VariableState>& variable, const Tensor& value);
 
   // The inputs that lead to something watched; no bit where there is none.
   std::uint64_t needs_of(std::span<const Tensor> in) const;
@@ -52,6 +69,12 @@ class TapeState {
 
 // Whether some tape of this thread records now; looked at after every call.
 bool is_recording() noexcept;
+// How many do, without those that are stopped for a while, and the innermost of them.
+struct RecordingTapes {
+  int count = 0;
+  TapeState* last = nullptr;
+};
+RecordingTapes recording_tapes() noexcept;
 // Whether some tape of this thread would record a call with these inputs.
 bool is_recorded(std::span<const Tensor> in);
 // Tells the tapes of this thread of a call.
@@ -59,8 +82,17 @@ void record_call(OpId op, const Attrs& attrs, std::span<const Tensor> in,
                  std::span<const Tensor> out);
 void record_call(const std::shared_ptr<const graph::Control>& control, std::span<const Tensor> in,
                  std::span<const Tensor> out);
+void record_call(const std::shared_ptr<const StepGradient>& gradient, std::span<const Tensor> in,
+                 std::span<const Tensor> out);
 // Has every tape of this thread that follows variables watch this one's value.
-void watch_variable_read(const Tensor& value);
+void watch_variable_read(const std::shared_ptr<VariableState>& variable, const Tensor& value);
+
+// Goes through the records backwards. `gradients`: those of targets, by tensor id. sources: the ids
+// that each of them stands for. The gradients of the sources; empty where there is none.
+using Gradients = std::unordered_map<std::uint64_t, Tensor>;
+std::vector<Tensor> backpropagate(TapeState& tape, Gradients gradients,
+                                  std::span<const std::vector<std::uint64_t>> sources,
+                                  bool keeps_records);
 
 void push_tape(TapeState* tape);
 void remove_tape(TapeState* tape) noexcept;

@@ -1,7 +1,10 @@
 #include "runtime/trace.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "plimsoll/ops/create.h"
+#include "runtime/call_site.h"
 #include "runtime/dispatch.h"
 #include "runtime/placement.h"
 #include "runtime/variable_state.h"
@@ -27,6 +30,7 @@ graph::Node& Trace::add_node(NodeKind kind) {
   graph::Node& node = graph.nodes.emplace_back();
   node.kind = kind;
   node.scope = current_name_scope();
+  node.site = current_call_site();
   node.is_backward = is_backward;
   return node;
 }
@@ -170,6 +174,70 @@ Tensor Trace::random_state(std::int64_t key, std::int64_t high, std::uint64_t nu
   graph.streams.push_back({key, high, num_counters});
   return add_leaf(NodeKind::kRandomState, static_cast<int>(graph.streams.size()) - 1,
                   {DType::kInt64, {3}});
+}
+
+namespace {
+
+// As TensorFlow's Python names its nodes where it does not take the op's own name.
+std::string_view node_name(const graph::Node& node) {
+  switch (node.kind) {
+    case NodeKind::kInput:
+      return "Placeholder";
+    case NodeKind::kConstant:
+      return "Const";
+    case NodeKind::kVariable:
+      return "ReadVariableOp";
+    case NodeKind::kControl:
+      return graph::control_name(*node.control);
+    default:
+      break;
+  }
+  switch (node.op) {
+    case OpId::Add:
+      return "add";
+    case OpId::Sub:
+      return "sub";
+    case OpId::Mul:
+      return "mul";
+    case OpId::Div:
+      return "truediv";
+    case OpId::FloorDiv:
+      return "floordiv";
+    case OpId::FloorMod:
+      return "mod";
+    case OpId::Pow:
+      return "pow";
+    default:
+      return op_name(node.op);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<VariableState> Trace::variable_of(const Tensor& tensor) const {
+  const auto found = values_.find(tensor.impl()->id);
+  if (found == values_.end() || outer_) return nullptr;
+  for (const graph::Node& node : graph.nodes) {
+    if (node.kind == NodeKind::kVariable && node.out[0] == found->second)
+      return variables[static_cast<std::size_t>(node.slot)];
+  }
+  return nullptr;
+}
+
+std::string Trace::name_of(const Tensor& tensor) const {
+  if (const auto given = names.find(tensor.impl()->id); given != names.end()) return given->second;
+  const auto found = values_.find(tensor.impl()->id);
+  if (found == values_.end()) return outer_ ? outer_->name_of(tensor) : "";
+  const auto maker = graph.producers()[static_cast<std::size_t>(found->second)];
+  if (maker < 0) return "";
+  const graph::Node& node = graph.nodes[static_cast<std::size_t>(maker)];
+  int num_before = 0;
+  for (int i = 0; i < maker; ++i) {
+    if (node_name(graph.nodes[static_cast<std::size_t>(i)]) == node_name(node)) ++num_before;
+  }
+  const auto which = std::ranges::find(node.out, found->second) - node.out.begin();
+  return fmt::format("{}{}:{}", node_name(node), num_before ? "_" + std::to_string(num_before) : "",
+                     which);
 }
 
 void Trace::set_tag(const Tensor& value, memory::Tag tag) {

@@ -44,9 +44,17 @@ class Trace {
   // From now on `same` is read where `value` is used. pre: they have the same elements.
   void replace(const Tensor& value, const Tensor& same);
 
+  // The variable whose value at the start a tensor of this trace is; null if it is none.
+  std::shared_ptr<VariableState> variable_of(const Tensor& tensor) const;
+  // "MatMul_1:0": what makes a tensor of this trace; empty if it is none.
+  std::string name_of(const Tensor& tensor) const;
+
+  bool is_body() const noexcept { return outer_ != nullptr; }
+
   graph::Graph graph;
   std::vector<std::shared_ptr<VariableState>> variables;  // by slot
   bool is_backward = false;                               // a gradient is being recorded
+  std::unordered_map<std::uint64_t, std::string> names;   // by tensor id: given by a front
 
   // Of a body.
   std::vector<Tensor> taken;        // by input: the tensor outside; none where the loop gives it

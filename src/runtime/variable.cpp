@@ -18,6 +18,16 @@ Tensor copy_of(const Tensor& from, Device& device, const VariableOptions& option
 
 }  // namespace
 
+Device& VariableState::home() const {
+  return value.impl()->buffer ? *owner_of(value) : place_value(value.dtype(), value.num_elements());
+}
+
+void VariableState::check_value() const {
+  PLIMSOLL_CHECK(value.impl()->buffer, FailedPreconditionError,
+                 "variable '{}' has a shape and no value: it was made to be planned with",
+                 options.name);
+}
+
 void VariableState::make_alone() {
   if (!is_alone()) value = copy_of(value, *owner_of(value), options);
 }
@@ -58,6 +68,27 @@ Variable::Variable(Tensor&& initial_value, VariableOptions options)
   state_->options = std::move(options);
 }
 
+Variable::Variable(const TensorSpec& spec, VariableOptions options)
+    : state_(std::make_shared<VariableState>()) {
+  PLIMSOLL_CHECK(spec.dtype != DType::kString, UnimplementedError,
+                 "variable '{}': variables of strings are not supported", options.name);
+  state_->value = make_spec_tensor(spec.dtype, spec.shape);
+  state_->options = std::move(options);
+}
+
+Variable::Variable(std::shared_ptr<VariableState> shared) noexcept : state_(std::move(shared)) {}
+
+bool Variable::has_value() const noexcept {
+  return static_cast<bool>(state_->value.impl()->buffer);
+}
+
+void Variable::allocate() {
+  if (has_value()) return;
+  Device& device = place_value(dtype(), shape().num_elements());
+  const memory::Owner owner(state_->options.tag, state_->options.name);
+  state_->value = allocate_tensor(device, dtype(), shape(), owner);
+}
+
 const std::string& Variable::name() const noexcept {
   return state_->options.name;
 }
@@ -73,7 +104,8 @@ const Shape& Variable::shape() const noexcept {
 
 const Tensor& Variable::value() const {
   const Tensor& value = current_trace ? current_trace->read(state_) : state_->value;
-  if (is_recording() && trainable()) watch_variable_read(value);
+  if (!current_trace) state_->check_value();
+  if (is_recording() && trainable()) watch_variable_read(state_, value);
   return value;
 }
 
@@ -94,6 +126,7 @@ void Variable::check_fits(const Tensor& value, const char* what) const {
 void Variable::assign(const Tensor& value) {
   check_fits(value, "assign");
   if (current_trace) return current_trace->assign(state_, value);
+  allocate();
   Tensor& mine = state_->value;
   Device& device = *owner_of(mine);
   if (!state_->is_alone()) {
@@ -115,6 +148,7 @@ void Variable::update(std::uint16_t op, const Tensor& delta, const char* what) {
   check_fits(delta, what);
   if (current_trace)
     return current_trace->assign(state_, call(static_cast<OpId>(op), {value(), delta}));
+  state_->check_value();
   Tensor& mine = state_->value;
   Device& device = *owner_of(mine);
   static const memory::Owner near_owner(memory::Tag::kWorkspace, "assign");

@@ -53,6 +53,18 @@ TEST_F(LimitsTest, CpuLimitByTensorFlowsVariable) {
   expect_limit_to_the_byte(10'000'064);
 }
 
+TEST_F(LimitsTest, ALimitOfARunningDevice) {
+  const Tensor kept = megabytes(2);
+  memory::set_limit("CPU:0", 4_MiB, "the test");
+  EXPECT_EQ(memory::stats("CPU:0").limit, 4_MiB);
+  EXPECT_EQ(memory::stats("CPU:0").origin, "the test");
+  EXPECT_THROW(megabytes(3), ResourceExhaustedError);
+  EXPECT_THROW(memory::set_limit("CPU:0", 1_MiB, "the test"), FailedPreconditionError);
+  EXPECT_THROW(memory::set_limit("GPU:7", 1_MiB, "the test"), InvalidArgumentError);
+  memory::set_limit("CPU:0", 8_MiB, "the test");
+  EXPECT_EQ(megabytes(3).shape().dim(0), 3);
+}
+
 TEST_F(LimitsTest, CpuLimitByVariable) {
   setenv("PLIMSOLL_CPU_LIMIT", "64MiB", 1);
   expect_limit_to_the_byte(64_MiB);
