@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/files.h"
 
 namespace plimsoll::h5 {
 
@@ -33,6 +34,9 @@ Source::Source(const std::string& path, std::uint64_t offset, std::uint64_t nbyt
 
 Source::Source(std::string name, std::vector<std::byte> bytes)
     : name_(std::move(name)), size_(bytes.size()), memory_(std::move(bytes)) {}
+
+Source::Source(std::string name, std::uint64_t nbytes, ReadAt read_at)
+    : name_(std::move(name)), size_(nbytes), read_at_(std::move(read_at)) {}
 
 Source::~Source() {
   if (file_ >= 0) ::close(file_);
@@ -68,21 +72,15 @@ void Source::read(std::uint64_t offset, std::span<std::byte> to, std::string_vie
     damaged(offset,
             fmt::format("{} ({} bytes), but the file has {} bytes", what, to.size(), size_));
   }
+  if (read_at_) {
+    std::scoped_lock lock(reading_);
+    return read_at_(offset, to);
+  }
   if (file_ < 0) {
     std::copy_n(memory_.begin() + static_cast<std::ptrdiff_t>(offset), to.size(), to.begin());
     return;
   }
-  std::uint64_t at = start_ + offset;
-  while (!to.empty()) {
-    const ssize_t count = ::pread(file_, to.data(), std::min<std::size_t>(to.size(), 1u << 30),
-                                  static_cast<off_t>(at));
-    if (count < 0 && errno == EINTR) continue;
-    PLIMSOLL_CHECK(count >= 0, FailedPreconditionError, "'{}' cannot be read: {}", name_,
-                   strerror(errno));
-    require(count > 0, at - start_, "more bytes; the file became shorter while it was read");
-    to = to.subspan(static_cast<std::size_t>(count));
-    at += static_cast<std::uint64_t>(count);
-  }
+  read_all(file_, start_ + offset, to, name_);
 }
 
 std::vector<std::byte> Source::read(std::uint64_t offset, std::uint64_t nbytes,

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +28,10 @@ class Source {
   // `nbytes` from `offset` on, such as a member of an archive that is stored as it is.
   Source(const std::string& path, std::uint64_t offset, std::uint64_t nbytes);
   Source(std::string name, std::vector<std::byte> bytes);
+  // What `read_at` gives: it fills all of `to` from `offset` on, or throws. It is called from one
+  // thread at a time.
+  using ReadAt = std::function<void(std::uint64_t offset, std::span<std::byte> to)>;
+  Source(std::string name, std::uint64_t nbytes, ReadAt read_at);
   ~Source();
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
@@ -59,6 +65,8 @@ class Source {
   std::uint64_t start_ = 0;  // of the part, in the file
   std::uint64_t size_ = 0;
   std::vector<std::byte> memory_;  // in place of a file
+  ReadAt read_at_;                 // in place of both
+  mutable std::mutex reading_;
 };
 
 // Reads little-endian numbers one after another from bytes that are in memory, and knows where in

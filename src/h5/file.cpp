@@ -207,6 +207,10 @@ File::File(std::string name, std::vector<std::byte> bytes) {
   open(std::make_unique<Source>(std::move(name), std::move(bytes)));
 }
 
+File::File(std::string name, std::uint64_t nbytes, Source::ReadAt read_at) {
+  open(std::make_unique<Source>(std::move(name), nbytes, std::move(read_at)));
+}
+
 void File::open(std::unique_ptr<const Source> source) {
   auto state = std::make_shared<FileState>();
   state->root = read_superblock(*source);

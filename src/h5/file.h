@@ -73,6 +73,7 @@ class File {
   // An HDF5 file inside of another, or in memory.
   File(const std::string& path, std::uint64_t offset, std::uint64_t nbytes);
   File(std::string name, std::vector<std::byte> bytes);
+  File(std::string name, std::uint64_t nbytes, Source::ReadAt read_at);
 
   Object root() const;
   Object find(std::string_view path) const { return root().find(path); }

@@ -94,8 +94,9 @@ std::vector<std::byte> undo_filters(const std::vector<Filter>& filters, std::uin
     if (filter.id == kDeflate) {
       stored = inflate_bytes(stored, sizes[i], source, offset);
     } else if (filter.id == kShuffle) {
-      source.require(!filter.values.empty() && filter.values[0] > 0, offset,
-                     "the size of elements for shuffle");
+      source.require(!filter.values.empty() && filter.values[0] > 0 &&
+                         filter.values[0] <= std::max<std::uint64_t>(nbytes, 1),
+                     offset, "the size of elements for shuffle");
       if (filter.values[0] > 1) stored = unshuffle(stored, filter.values[0]);
     } else {  // fletcher32; deflate has a sum of its own, and this one is passed over
       source.require(stored.size() >= 4, offset, "a chunk with a sum");

@@ -3,11 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
-#include <cstring>
 
 #include "base/check.h"
+#include "base/files.h"
 #include "h5/encoder.h"
 #include "h5/object_header.h"
 #include "h5/path.h"
@@ -18,14 +17,6 @@ namespace {
 constexpr std::size_t kMaxWriterDepth = 128;
 constexpr std::size_t kMaxAttributesPerObject = 65000;
 constexpr std::size_t kHeapBytes = 4096;  // the smallest collection that libraries take
-
-[[noreturn]] void fail(const std::string& path, const char* what) {
-  const int error = errno;
-  const std::string message = fmt::format("'{}' cannot be {}: {}", path, what, strerror(error));
-  if (error == ENOENT) throw NotFoundError(message);
-  if (error == ENOSPC || error == EDQUOT || error == EFBIG) throw ResourceExhaustedError(message);
-  throw FailedPreconditionError(message);
-}
 
 bool is_writable(const Type& type) {
   switch (type.kind) {
@@ -74,14 +65,13 @@ bool is_ascii(std::string_view text) {
 }  // namespace
 
 Writer::Writer(std::string path) : path_(std::move(path)) {
-  static std::atomic<unsigned> count{0};
   for (int attempt = 0; attempt < 100; ++attempt) {
-    temporary_ = fmt::format("{}.{}-{}.tmp", path_, ::getpid(), count++);
+    temporary_ = temporary_name(path_);
     file_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file_ >= 0) return;
     if (errno != EEXIST) break;
   }
-  fail(path_, "written");
+  throw_file_error(path_, "written");
 }
 
 Writer::~Writer() {
@@ -294,17 +284,10 @@ void Writer::finish() {
   check_open();
   flush_heap();
   write_superblock(write_node(root_));
-  if (::ftruncate(file_, static_cast<off_t>(end_)) != 0 || ::fsync(file_) != 0)
-    fail(path_, "written");
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(path_, "written");
+  if (::ftruncate(file_, static_cast<off_t>(end_)) != 0) throw_file_error(path_, "written");
+  publish_file(temporary_, path_);
   ::close(file_);
   file_ = -1;
-  const std::size_t slash = path_.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
-  const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (opened < 0) return;
-  ::fsync(opened);  // some file systems have no such thing; the file itself is on the disk
-  ::close(opened);
 }
 
 std::uint64_t Writer::allocate(std::uint64_t nbytes) {
@@ -314,15 +297,7 @@ std::uint64_t Writer::allocate(std::uint64_t nbytes) {
 }
 
 void Writer::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count =
-        ::pwrite(file_, bytes.data(), std::min<std::size_t>(bytes.size(), 1u << 30),
-                 static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(path_, "written");
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-    offset += static_cast<std::uint64_t>(count);
-  }
+  write_all(file_, offset, bytes, path_);
 }
 
 std::uint64_t Writer::put(std::span<const std::byte> bytes) {

@@ -4,8 +4,8 @@
 //   cmake --build build/fuzz --target h5_fuzz
 //   build/fuzz/bin/h5_fuzz -max_total_time=600 CORPUS
 //
-// Files of h5py make a good corpus. Checksums are not compared in this build, so that what is
-// behind them is reached.
+// tests/fuzz/make_corpus.py writes a corpus. Checksums are not compared in this build, so that what
+// is behind them is reached.
 #include <cstdint>
 
 #include "h5/read_all.h"

@@ -56,6 +56,14 @@ TEST(DamageTest, EveryLengthAndEveryByte) {
   EXPECT_LT(num_clean, static_cast<int>(3 * whole.size()));
 }
 
+// A size of elements that is larger than a chunk once took minutes.
+TEST(DamageTest, ShuffleOfElementsThatAreTooLarge) {
+  const Source source("memory", std::vector<std::byte>(64));
+  const std::vector<std::byte> chunk(16);
+  EXPECT_THROW(undo_filters({{2, {0xffffffffU}}}, 0, chunk, 16, source, 0), DataLossError);
+  EXPECT_EQ(undo_filters({{2, {4}}}, 0, chunk, 16, source, 0), chunk);
+}
+
 // Every aligned word as an address or a size that leads somewhere else in the file, or out of it.
 TEST(DamageTest, EveryWordAsAnAddress) {
   const std::vector<std::byte> whole = small_file();
