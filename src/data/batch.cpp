@@ -1,4 +1,5 @@
 #include "data/node.h"
+#include "runtime/call_site.h"
 
 namespace plimsoll::data {
 namespace {
@@ -14,7 +15,6 @@ class RowBatchRun : public Iterator {
         drop_(drop) {}
 
   std::optional<Element> next() override {
-    rows_.clear();
     while (rows_.size() < size_) {
       const std::optional<std::int64_t> row = run_->next();
       if (!row) break;
@@ -25,6 +25,7 @@ class RowBatchRun : public Iterator {
       return std::nullopt;
     }
     last_ = gather_rows(*in_->rows(), rows_, std::move(last_));
+    rows_.clear();  // not before: without memory for them they wait for another try
     return last_;
   }
 
@@ -43,20 +44,23 @@ class BatchRun : public Iterator {
       : in_(std::move(in)), size_(static_cast<std::size_t>(size)), drop_(drop) {}
 
   std::optional<Element> next() override {
-    std::vector<Element> elements;
-    while (elements.size() < size_) {
+    while (elements_.size() < size_) {
       auto element = in_->next();
       if (!element) break;
-      elements.push_back(std::move(*element));
+      elements_.push_back(std::move(*element));
     }
-    if (elements.empty() || (drop_ && elements.size() < size_)) return std::nullopt;
-    return stack_elements(elements);
+    if (elements_.empty() || (drop_ && elements_.size() < size_)) return std::nullopt;
+    const TagScope tag(memory::Tag::kDataset);
+    Element batch = stack_elements(elements_);
+    elements_.clear();
+    return batch;
   }
 
  private:
   const std::unique_ptr<Iterator> in_;
   const std::size_t size_;
   const bool drop_;
+  std::vector<Element> elements_;  // of a batch that there was no memory for, too
 };
 
 struct BatchNode : DatasetNode {

@@ -3,6 +3,8 @@
 #include "base/check.h"
 #include "data/node.h"
 #include "plimsoll/ops.h"
+#include "runtime/call_site.h"
+#include "runtime/device.h"
 
 namespace plimsoll::data {
 namespace {
@@ -34,6 +36,7 @@ class GeneratorRun : public Iterator {
   explicit GeneratorRun(Dataset::Generator next) : next_(std::move(next)) {}
   std::optional<Element> next() override {
     if (!next_) return std::nullopt;
+    const TagScope tag(memory::Tag::kDataset);
     std::optional<Element> element = next_();
     if (!element) next_ = nullptr;
     return element;
@@ -124,11 +127,7 @@ NodePtr make_part(NodePtr in, std::int64_t skipped, std::int64_t taken, std::int
   return node;
 }
 
-}  // namespace
-
-Dataset Dataset::from_tensor_slices(const Element& tensors) {
-  auto node = std::make_shared<SlicesNode>();
-  node->source.tensors = tensors;
+RowSource make_row_source(const Element& tensors) {
   std::optional<std::int64_t> num_rows;
   tensors.for_each([&](const Tensor& t) {
     PLIMSOLL_CHECK(t.is_valid(), InvalidArgumentError, "from_tensor_slices got an empty Tensor");
@@ -139,7 +138,24 @@ Dataset Dataset::from_tensor_slices(const Element& tensors) {
                    "Dimensions {} and {} are not compatible", *num_rows, t.shape()[0]);
   });
   PLIMSOLL_CHECK(num_rows, InvalidArgumentError, "from_tensor_slices got no tensors");
-  node->source.num_rows = *num_rows;
+  return {.tensors = tensors, .num_rows = *num_rows};
+}
+
+}  // namespace
+
+Dataset Dataset::from_tensor_slices(const Element& tensors) {
+  auto node = std::make_shared<SlicesNode>();
+  node->source = make_row_source(tensors);
+  return Dataset(std::move(node));
+}
+
+Dataset slices_as_floats(const Element& tensors) {
+  auto node = std::make_shared<SlicesNode>();
+  node->source = make_row_source(tensors.map([](const Tensor& t) {
+    const bool is_far = t.is_valid() && t.dtype() == float64 && !owner_of(t)->is_host();
+    return is_far ? cast(t, float32) : t;
+  }));
+  node->source.doubles_as_floats = true;
   return Dataset(std::move(node));
 }
 

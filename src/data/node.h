@@ -10,6 +10,12 @@ namespace plimsoll::data {
 struct RowSource {
   Element tensors;
   std::int64_t num_rows = 0;
+  bool doubles_as_floats = false;  // float64 on the host comes out as float32
+
+  // The type that rows of a tensor come in.
+  DType dtype_of(const Tensor& t) const noexcept {
+    return doubles_as_floats && t.dtype() == DType::kFloat64 ? DType::kFloat32 : t.dtype();
+  }
 };
 
 class RowIterator {
@@ -31,11 +37,21 @@ using NodePtr = std::shared_ptr<const DatasetNode>;
 // Rows of a source, one by one, as elements. Keeps `node` alive.
 std::unique_ptr<Iterator> iterate_elements(NodePtr node);
 
+// from_tensor_slices for data in double precision that is wanted in single: rows are converted when
+// they are taken, so that there is never a second array. memory: none, but one copy of what stands
+// on a GPU.
+Dataset slices_as_floats(const Element& tensors);
+
 // These rows of each tensor, stacked (tag dataset). `reused` is overwritten where nobody else holds
 // its tensors and they have the right shapes.
 Element gather_rows(const RowSource& source, std::span<const std::int64_t> rows, Element reused);
+// Tensors of one shape and type, stacked (tag dataset).
+Tensor stack_rows(std::span<const Tensor> rows);
 // Elements of equal structure and shapes, stacked. throws: InvalidArgumentError.
 Element stack_elements(std::span<const Element> elements);
+
+// What a dataset could still take on the host.
+std::uint64_t free_bytes();
 
 // 8 bytes each, booked under the tag dataset.
 class RowNumbers {
@@ -44,6 +60,10 @@ class RowNumbers {
   ~RowNumbers();
   RowNumbers(const RowNumbers&) = delete;
   RowNumbers& operator=(const RowNumbers&) = delete;
+  bool add(std::int64_t row) {
+    values.push_back(row);
+    return true;
+  }
   std::vector<std::int64_t> values;
 
  private:
@@ -51,9 +71,32 @@ class RowNumbers {
   std::unique_ptr<Booked> booked_;
 };
 
+// A step that is described by how it is run.
+struct StepNode : DatasetNode {
+  std::function<std::unique_ptr<Iterator>()> run;
+  std::function<std::int64_t()> count = [] { return kUnknown; };
+
+  std::unique_ptr<Iterator> iterate() const override { return run(); }
+  std::int64_t cardinality() const override { return count(); }
+};
+Dataset make_step(
+    std::function<std::unique_ptr<Iterator>()> run,
+    std::function<std::int64_t()> count = [] { return kUnknown; });
+// A run that a function gives elements for.
+std::unique_ptr<Iterator> make_run(std::function<std::optional<Element>()> next);
+
+// Elements of one structure whose shapes may differ, filled up and stacked.
+// throws: InvalidArgumentError.
+Element pad_elements(std::span<const Element> elements, const PaddedBatchOptions& options);
+
 NodePtr make_shuffle(NodePtr in, std::int64_t buffer_size, const ShuffleOptions& options);
 NodePtr make_batch(NodePtr in, std::int64_t batch_size, const BatchOptions& options);
 NodePtr make_map(NodePtr in, std::function<Element(const Element&)> fn, const MapOptions& options);
+// pre: fn and enter outlive it.
+std::unique_ptr<Iterator> make_parallel_map(std::unique_ptr<Iterator> in,
+                                            const std::function<Element(const Element&)>& fn,
+                                            const MapOptions::Enter& enter,
+                                            std::size_t num_threads);
 NodePtr make_prefetch(NodePtr in, std::int64_t buffer_size);
 
 }  // namespace plimsoll::data

@@ -33,42 +33,99 @@ Tensor gather_strings(const Tensor& t, std::span<const std::int64_t> rows) {
   return constant(std::span<const std::string>(words), shape_of_rows(t, rows.size()));
 }
 
-Tensor gather_one(const Tensor& t, std::span<const std::int64_t> rows, Tensor reused) {
+// pre: both on the host.
+void convert_row(memory::Address to, memory::Address from, std::size_t num) {
+  const auto* doubles = reinterpret_cast<const double*>(from);
+  auto* floats = reinterpret_cast<float*>(to);
+  for (std::size_t i = 0; i < num; ++i) floats[i] = static_cast<float>(doubles[i]);
+}
+
+Tensor gather_one(const Tensor& t, DType dtype, std::span<const std::int64_t> rows, Tensor reused) {
   if (t.dtype() == DType::kString) return gather_strings(t, rows);
   Device& device = *owner_of(t);  // batches are made where the rows are
   const Shape shape = shape_of_rows(t, rows.size());
-  const bool is_free = reused.is_valid() && reused.shape() == shape &&
-                       reused.dtype() == t.dtype() && is_sole_handle(reused);
+  const bool is_free = reused.is_valid() && reused.shape() == shape && reused.dtype() == dtype &&
+                       is_sole_handle(reused);
   if (!is_free) reused = Tensor();  // its memory goes before more is taken
   // A tensor of its own: who knew the old one by its identity does not take this one for it.
-  Tensor made = is_free ? make_tensor(t.dtype(), shape, reused.impl()->buffer)
-                        : allocate_tensor(device, t.dtype(), shape, batch_owner());
+  Tensor made = is_free ? make_tensor(dtype, shape, reused.impl()->buffer)
+                        : allocate_tensor(device, dtype, shape, batch_owner());
   const std::size_t width = t.shape()[0] ? static_cast<std::size_t>(t.nbytes() / t.shape()[0]) : 0;
   memory::Address to = address_of(made);
   const memory::Address from = address_of(t);
   for (const std::int64_t row : rows) {
-    device.move(to, from + static_cast<std::size_t>(row) * width, width);
-    to += width;
+    const memory::Address row_at = from + static_cast<std::size_t>(row) * width;
+    if (dtype == t.dtype()) {
+      device.move(to, row_at, width);
+      to += width;
+    } else {
+      convert_row(to, row_at, width / sizeof(double));
+      to += width / 2;
+    }
   }
   return made;
+}
+
+Tensor row_of(const Tensor& t, std::int64_t row) {
+  const Shape shape(t.shape().dims().subspan(1));
+  if (t.dtype() == DType::kString)
+    return reshape(gather_strings(t, std::span(&row, 1)), shape.dims());
+  Device& device = *owner_of(t);
+  const Tensor made = allocate_tensor(device, t.dtype(), shape, batch_owner());
+  const auto width = static_cast<std::size_t>(made.nbytes());
+  device.move(address_of(made), address_of(t) + static_cast<std::size_t>(row) * width, width);
+  return made;
+}
+
+Shape shape_of_stack(std::span<const Tensor> rows) {
+  std::vector<std::int64_t> dims{static_cast<std::int64_t>(rows.size())};
+  dims.insert(dims.end(), rows[0].shape().dims().begin(), rows[0].shape().dims().end());
+  return Shape(dims);
+}
+
+Tensor stack_strings(std::span<const Tensor> rows) {
+  std::vector<std::string> words;
+  for (const Tensor& t : rows) {
+    const std::vector<std::string>& own = t.impl()->buffer->strings;
+    words.insert(words.end(), own.begin(), own.end());
+  }
+  return constant(std::span<const std::string>(words), shape_of_stack(rows));
 }
 
 class ElementRun : public Iterator {
  public:
   explicit ElementRun(NodePtr node) : node_(std::move(node)), rows_(node_->iterate_rows()) {}
   std::optional<Element> next() override {
-    const std::optional<std::int64_t> row = rows_->next();
-    if (!row) return std::nullopt;
-    const Element one = gather_rows(*node_->rows(), std::span(&*row, 1), {});
-    return one.map([](const Tensor& t) { return squeeze(t, {0}); });
+    if (!row_) row_ = rows_->next();
+    if (!row_) return std::nullopt;
+    Element one = node_->rows()->tensors.map([&](const Tensor& t) { return row_of(t, *row_); });
+    row_.reset();  // not before: without memory for it it waits for another try
+    return one;
   }
 
  private:
   const NodePtr node_;
   const std::unique_ptr<RowIterator> rows_;
+  std::optional<std::int64_t> row_;
 };
 
 }  // namespace
+
+Tensor stack_rows(std::span<const Tensor> rows) {
+  if (rows[0].dtype() == DType::kString) return stack_strings(rows);
+  Device& device = *owner_of(rows[0]);
+  for (const Tensor& t : rows) {
+    if (owner_of(t) != &device) return stack(std::vector<Tensor>(rows.begin(), rows.end()));
+  }
+  const Tensor made = allocate_tensor(device, rows[0].dtype(), shape_of_stack(rows), batch_owner());
+  const auto width = static_cast<std::size_t>(rows[0].nbytes());
+  memory::Address to = address_of(made);
+  for (const Tensor& t : rows) {
+    device.move(to, address_of(t), width);
+    to += width;
+  }
+  return made;
+}
 
 std::unique_ptr<Iterator> iterate_elements(NodePtr node) {
   return std::make_unique<ElementRun>(std::move(node));
@@ -81,7 +138,7 @@ Element gather_rows(const RowSource& source, std::span<const std::int64_t> rows,
   return source.tensors.map([&](const Tensor& t) {
     Tensor mine = i < old.size() ? std::move(old[i]) : Tensor();
     ++i;
-    return gather_one(t, rows, std::move(mine));
+    return gather_one(t, source.dtype_of(t), rows, std::move(mine));
   });
 }
 
@@ -104,10 +161,11 @@ Element stack_elements(std::span<const Element> elements) {
     }
   }
   std::size_t i = 0;
-  return elements[0].map([&](const Tensor&) {
-    const std::vector<Tensor>& rows = parts[i++];
-    return stack(rows);
-  });
+  return elements[0].map([&](const Tensor&) { return stack_rows(parts[i++]); });
+}
+
+std::uint64_t free_bytes() {
+  return Context::get().cpu().budget().available();
 }
 
 struct RowNumbers::Booked {

@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <atomic>
 #include <random>
+#include <utility>
 
+#include "base/log.h"
 #include "data/node.h"
+#include "data/waiting.h"
 
 namespace plimsoll::data {
 namespace {
@@ -16,11 +19,18 @@ class ShuffleRun : public Base {
 
   std::optional<Item> next() override {
     while (in_ && buffer_.values.size() < capacity_) {
-      auto item = in_->next();
+      std::optional<Item> item;
+      try {
+        item = in_->next();
+      } catch (const ResourceExhaustedError&) {
+        if (buffer_.values.empty()) throw;
+        shrink();
+        break;
+      }
       if (!item) {
         in_.reset();
-      } else {
-        buffer_.values.push_back(std::move(*item));
+      } else if (!buffer_.add(std::move(*item))) {
+        shrink();
       }
     }
     if (buffer_.values.empty()) return std::nullopt;
@@ -32,15 +42,34 @@ class ShuffleRun : public Base {
   }
 
  private:
+  void shrink() {
+    if (!std::exchange(is_said_, true))
+      log_once(LogLevel::kWarning,
+               fmt::format("dataset: shuffle draws from {} elements instead of {}: memory is short",
+                           buffer_.values.size(), capacity_));
+    capacity_ = buffer_.values.size();
+  }
+
   std::unique_ptr<Base> in_;
-  const std::size_t capacity_;
+  bool is_said_ = false;  // that memory is short
+  std::size_t capacity_;
   Buffer buffer_;
   std::mt19937_64 random_;
 };
 
+// Elements that were made for the buffer. It leaves room for those that use them: a quarter of what
+// it holds.
 struct ElementBuffer {
   explicit ElementBuffer(std::size_t) {}
+  // False: there should be no more than that.
+  bool add(Element element) {
+    num_bytes += bytes_of(element);
+    values.push_back(std::move(element));
+    const std::uint64_t mean = num_bytes / ++num_added;
+    return free_bytes() >= values.size() * mean / 4;
+  }
   std::vector<Element> values;
+  std::uint64_t num_bytes = 0, num_added = 0;  // of all that came
 };
 
 struct ShuffleNode : DatasetNode {

@@ -9,10 +9,13 @@
 #include <set>
 #include <thread>
 
+#include "data/node.h"
 #include "plimsoll/device.h"
 #include "plimsoll/error.h"
+#include "plimsoll/interop.h"
 #include "plimsoll/memory_api.h"
 #include "plimsoll/ops.h"
+#include "plimsoll/variable.h"
 #include "runtime/fresh.h"
 
 namespace plimsoll::data {
@@ -254,6 +257,29 @@ TEST(DatasetTest, ABatchThatIsHeldKeepsItsValues) {
     EXPECT_EQ(ints_of(all[static_cast<std::size_t>(i)]), (Ints{2 * i, 2 * i + 1}));
 }
 
+TEST(DatasetTest, SlicesMemoryThatIsBorrowed) {
+  auto rows = std::make_shared<std::vector<double>>(40);
+  std::iota(rows->begin(), rows->end(), 0);
+  const Tensor doubles = interop::borrow_from_host(float64, {10, 4}, rows->data(), rows);
+  const Dataset same = Dataset::from_tensor_slices(doubles).batch(4);
+  const Dataset floats = slices_as_floats(doubles).batch(4);
+  const std::uint64_t before = memory::report().total;
+  for (const Dataset& dataset : {same, floats}) {
+    Ints all;
+    for (const Element& batch : dataset) {
+      all.push_back(batch.leaf().shape()[0]);
+      EXPECT_LE(memory::report().total - before, 4 * 4 * sizeof(double));
+      if (all.size() > 1) continue;
+      EXPECT_EQ(ints_of(batch.leaf())[15], 15);
+      rows->at(16) = -1;
+    }
+    EXPECT_EQ(all, Ints({4, 4, 2}));
+  }
+  EXPECT_EQ(floats.make_iterator()->next()->leaf().dtype(), float32);
+  EXPECT_EQ(same.make_iterator()->next()->leaf().dtype(), float64);
+  EXPECT_EQ(ints_of(floats.skip(1).make_iterator()->next()->leaf())[0], -1);
+}
+
 TEST(DatasetTest, PrefetchHoldsAsManyAsItSays) {
   const Tensor x = zeros({64, 1024});
   const Dataset dataset = Dataset::from_tensor_slices(x).batch(4).prefetch(2);
@@ -316,6 +342,30 @@ TEST_F(SimDatasetTest, BatchesAreMadeWhereTheRowsAre) {
   }
   EXPECT_EQ(sorted(seen), count_to(64));
   EXPECT_EQ(memory::stats("GPU:0").in_use, before);
+}
+
+// Rows out of the caller's memory, which is not counted, not written to, and kept as long as
+// needed.
+TEST_F(SimDatasetTest, BorrowedArrays) {
+  auto values = std::make_shared<std::vector<float>>(64, 1.0F);
+  const std::weak_ptr<std::vector<float>> watched = values;
+  const std::uint64_t before = memory::stats("CPU:0").in_use;
+  Tensor lent = interop::borrow_from_host(float32, {16, 4}, values->data(), values);
+  EXPECT_EQ(memory::stats("CPU:0").in_use, before);
+  Variable variable(Tensor(lent), {});
+  variable.assign_add(ones({16, 4}));
+  EXPECT_EQ((*values)[0], 1.0F);
+  EXPECT_EQ(variable.value().to_vector<float>()[0], 2.0F);
+  Variable other(std::move(lent), {});
+  other.assign_add(ones({16, 4}));
+  EXPECT_EQ((*values)[0], 1.0F);
+  auto dataset = Dataset::from_tensor_slices(
+      interop::borrow_from_host(float32, {16, 4}, values->data(), values));
+  values.reset();
+  EXPECT_FALSE(watched.expired());
+  EXPECT_EQ(sizes_of(dataset.batch(6)), (Ints{6, 6, 4}));
+  dataset = Dataset::range(1);
+  EXPECT_TRUE(watched.expired());
 }
 
 // A batch that the device cannot hold: the error arrives, and nothing is left.

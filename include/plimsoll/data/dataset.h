@@ -44,6 +44,34 @@ struct BatchOptions {
 struct MapOptions {
   // How many elements are computed at a time, by threads. 0: on the thread that asks.
   std::int64_t num_parallel_calls = 0;
+  // Called before a thread computes some elements; what it gives goes after them: a lock that the
+  // function takes for each of them. It may give null.
+  using Enter = std::function<std::shared_ptr<void>()>;
+  Enter enter = {};
+};
+
+struct InterleaveOptions {
+  std::int64_t cycle_length = 1;  // datasets that are open at a time; kAutotune: chosen here
+  std::int64_t block_length = 1;  // elements of one before the next one's turn
+};
+struct WindowOptions {
+  std::int64_t size = 1;
+  std::optional<std::int64_t> shift = {};  // between the first elements of windows; none: size
+  std::int64_t stride = 1;                 // between the elements of a window
+  bool drop_remainder = false;             // windows that are not full
+};
+struct PaddedBatchOptions {
+  // Of each tensor of an element, in order; -1: the longest of the batch. Empty: all of them.
+  std::vector<std::vector<std::int64_t>> padded_shapes = {};
+  // One for all, or one for each; empty: 0, "" and false.
+  std::vector<double> padding_values = {};
+  bool drop_remainder = false;
+};
+struct BucketOptions {
+  std::vector<std::int64_t> bucket_boundaries;   // upper bounds of lengths, without themselves
+  std::vector<std::int64_t> bucket_batch_sizes;  // one more
+  PaddedBatchOptions padding = {};
+  bool pad_to_bucket_boundary = false;
 };
 
 // One run through a dataset.
@@ -67,6 +95,38 @@ class Dataset {
   // Calls make for each iteration, and what it gives for each element, until that gives none.
   using Generator = std::function<std::optional<Element>()>;
   static Dataset from_generator(std::function<Generator()> make);
+  static Dataset from_elements(std::vector<Element> elements);
+
+  // Elements of all, side by side, until the shortest ends.
+  static Dataset zip(const Nest<Dataset>& datasets);
+  // All of this, then all of the other. throws, when it is run: InvalidArgumentError for elements
+  // of another structure.
+  Dataset concatenate(const Dataset& other) const;
+  Dataset filter(std::function<bool(const Element&)> predicate) const;
+  Dataset take_while(std::function<bool(const Element&)> predicate) const;
+  Dataset enumerate(std::int64_t start = 0) const;  // {number, element}
+  // Every num_shards-th element, from number `index` on.
+  Dataset shard(std::int64_t num_shards, std::int64_t index) const;
+  Dataset unbatch() const;  // rows of elements, one by one
+  // The elements of what fn gives for each element, one after another, or in turns.
+  using DatasetFn = std::function<Dataset(const Element&)>;
+  Dataset flat_map(DatasetFn fn) const;
+  Dataset interleave(DatasetFn fn, const InterleaveOptions& options = {}) const;
+  // What fn makes of datasets of neighbouring elements, one after another: w.batch(3).
+  Dataset window(const WindowOptions& options, std::function<Dataset(const Dataset&)> fn) const;
+  // Lists of neighbouring elements.
+  Dataset window(const WindowOptions& options) const;
+  // {next state, output} = fn(state, element).
+  using ScanFn = std::function<std::pair<Element, Element>(const Element&, const Element&)>;
+  Dataset scan(const Element& initial_state, ScanFn fn) const;
+  // Kept (tag dataset) the first time that it is run to its end. throws: ResourceExhaustedError.
+  Dataset cache() const;
+  // Rows of different shapes, filled up and stacked. throws: InvalidArgumentError for rows that are
+  // longer than padded_shapes say.
+  Dataset padded_batch(std::int64_t batch_size, const PaddedBatchOptions& options = {}) const;
+  // Batches of elements of about the same length.
+  Dataset bucket_by_sequence_length(std::function<std::int64_t(const Element&)> length,
+                                    const BucketOptions& options) const;
 
   // Rows are drawn at random out of a buffer of so many, which is filled up again.
   Dataset shuffle(std::int64_t buffer_size, const ShuffleOptions& options = {}) const;
@@ -78,6 +138,9 @@ class Dataset {
   Dataset repeat(std::int64_t count = kInfinite) const;
   Dataset take(std::int64_t count) const;
   Dataset skip(std::int64_t count) const;
+
+  // The same, and what it needs lives as long as it does or runs.
+  Dataset keeping(std::shared_ptr<void> needed) const;
 
   std::int64_t cardinality() const;  // elements, kInfinite or kUnknown
   std::unique_ptr<Iterator> make_iterator() const;
@@ -107,5 +170,10 @@ class Dataset {
  private:
   std::shared_ptr<const DatasetNode> node_;
 };
+
+// Called every 50 ms by threads that wait for elements of others; it throws to end the wait. Null:
+// nobody is asked.
+using WaitCheck = void (*)();
+void set_wait_check(WaitCheck check) noexcept;
 
 }  // namespace plimsoll::data

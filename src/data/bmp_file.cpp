@@ -1,0 +1,81 @@
+// BMP without packing; and which kind of file an image is in.
+#include <cstring>
+
+#include "data/pixels.h"
+#include "plimsoll/data/image_files.h"
+#include "plimsoll/ops.h"
+
+namespace plimsoll::io {
+namespace {
+
+template <class T>
+T value_at(std::string_view bytes, std::size_t at) {
+  T value;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+}  // namespace
+
+Tensor decode_bmp(std::string_view bytes, int channels) {
+  check_channels("decode_bmp", channels, "134");
+  PLIMSOLL_CHECK(bytes.size() >= 32 && bytes.starts_with("BM"), InvalidArgumentError,
+                 "Incomplete bmp content, or none: {} bytes", bytes.size());
+  const auto offset = value_at<std::uint32_t>(bytes, 10);
+  const auto width = value_at<std::int32_t>(bytes, 18);
+  const auto stored_height = value_at<std::int32_t>(bytes, 22);
+  const auto bits = value_at<std::uint16_t>(bytes, 28);
+  PLIMSOLL_CHECK(bits == 8 || bits == 24 || bits == 32, InvalidArgumentError,
+                 "BMP images of 8, 24 and 32 bits a pixel are read, not of {}", bits);
+  const int found = bits / 8;
+  PLIMSOLL_CHECK(channels == 0 || channels == found, InvalidArgumentError,
+                 "channels attribute {} does not match bits per pixel from file {}", channels,
+                 bits);
+  const std::int64_t height = std::abs(std::int64_t{stored_height});
+  PLIMSOLL_CHECK(width > 0 && height > 0 && width <= kMaxSide && height <= kMaxSide,
+                 InvalidArgumentError, "BMP image has a size that cannot be: {} x {}", width,
+                 stored_height);
+  const std::uint64_t row = (static_cast<std::uint64_t>(width) * bits + 31) / 32 * 4;
+  const std::uint64_t last = row * static_cast<std::uint64_t>(height - 1) +
+                             static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(found);
+  PLIMSOLL_CHECK(offset <= bytes.size() && bytes.size() - offset >= last, InvalidArgumentError,
+                 "Incomplete bmp content: its header says {} bytes of pixels from byte {} on, and "
+                 "the file has {}",
+                 last, offset, bytes.size());
+  const Tensor image = allocate_pixels("BMP", {height, width, found});
+  std::uint8_t* to = pixels_of(image);
+  for (std::int64_t y = 0; y < height; ++y) {
+    // From below, unless the height is negative.
+    const auto stored = static_cast<std::uint64_t>(stored_height > 0 ? height - 1 - y : y);
+    const auto* from = reinterpret_cast<const std::uint8_t*>(bytes.data()) + offset + stored * row;
+    for (std::int32_t x = 0; x < width; ++x, from += found, to += found) {
+      if (found == 1) {
+        to[0] = from[0];
+        continue;
+      }
+      to[0] = from[2];
+      to[1] = from[1];
+      to[2] = from[0];
+      if (found == 4) to[3] = from[3];
+    }
+  }
+  return image;
+}
+
+Tensor decode_image(std::string_view bytes, int channels, bool expand_animations) {
+  check_channels("decode_image", channels, "134");
+  if (bytes.starts_with("\x89PNG")) return decode_png(bytes, channels);
+  if (bytes.starts_with("\xff\xd8\xff")) return decode_jpeg(bytes, {.channels = channels});
+  if (bytes.starts_with("BM")) return decode_bmp(bytes, channels);
+  PLIMSOLL_CHECK(bytes.starts_with("GIF8"), InvalidArgumentError,
+                 "Unknown image file format. One of JPEG, PNG, GIF, BMP required.");
+  PLIMSOLL_CHECK(channels == 0 || channels == 3, InvalidArgumentError,
+                 "channels must be 0 or 3 for a GIF, got {}", channels);
+  const Tensor frames = decode_gif(bytes);
+  if (expand_animations) return frames;
+  return squeeze(
+      slice(frames, {0, 0, 0, 0}, {1, frames.shape()[1], frames.shape()[2], frames.shape()[3]}),
+      {0});
+}
+
+}  // namespace plimsoll::io

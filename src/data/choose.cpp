@@ -1,0 +1,171 @@
+// Steps that choose among elements, or take them apart.
+#include <mutex>
+
+#include "base/check.h"
+#include "data/node.h"
+#include "plimsoll/ops.h"
+#include "runtime/call_site.h"
+
+namespace plimsoll::data {
+namespace {
+
+class FunctionRun : public Iterator {
+ public:
+  explicit FunctionRun(std::function<std::optional<Element>()> next) : next_(std::move(next)) {}
+  std::optional<Element> next() override {
+    if (!next_) return std::nullopt;
+    const TagScope tag(memory::Tag::kDataset);
+    std::optional<Element> element = next_();
+    if (!element) next_ = nullptr;  // what it holds goes with the last element
+    return element;
+  }
+
+ private:
+  std::function<std::optional<Element>()> next_;
+};
+
+// Iterators are copied into functions, which may be copied.
+std::shared_ptr<Iterator> shared_run(const Dataset& dataset) {
+  return dataset.make_iterator();
+}
+
+std::int64_t rows_of(const Element& element) {
+  std::optional<std::int64_t> num_rows;
+  element.for_each([&](const Tensor& t) {
+    PLIMSOLL_CHECK(t.rank() > 0, InvalidArgumentError,
+                   "Cannot unbatch an element with scalar components.");
+    if (!num_rows) num_rows = t.shape()[0];
+    PLIMSOLL_CHECK(*num_rows == t.shape()[0], InvalidArgumentError,
+                   "Input element must have the same batch size in each component. Component 0 had "
+                   "size {} but another had size {}.",
+                   *num_rows, t.shape()[0]);
+  });
+  return num_rows.value_or(0);
+}
+
+// What a cached dataset gave, once it has been run to its end.
+struct Cached {
+  std::mutex mutex;
+  std::vector<Element> elements;
+  bool is_whole = false;
+};
+
+}  // namespace
+
+Dataset make_step(std::function<std::unique_ptr<Iterator>()> run,
+                  std::function<std::int64_t()> count) {
+  auto node = std::make_shared<StepNode>();
+  node->run = std::move(run);
+  node->count = std::move(count);
+  return Dataset(std::move(node));
+}
+std::unique_ptr<Iterator> make_run(std::function<std::optional<Element>()> next) {
+  return std::make_unique<FunctionRun>(std::move(next));
+}
+
+Dataset Dataset::filter(std::function<bool(const Element&)> predicate) const {
+  PLIMSOLL_CHECK(predicate, InvalidArgumentError, "filter needs a function");
+  return make_step([in = *this, predicate] {
+    return make_run([run = shared_run(in), predicate]() -> std::optional<Element> {
+      while (auto element = run->next()) {
+        if (predicate(*element)) return element;
+      }
+      return std::nullopt;
+    });
+  });
+}
+
+Dataset Dataset::take_while(std::function<bool(const Element&)> predicate) const {
+  PLIMSOLL_CHECK(predicate, InvalidArgumentError, "take_while needs a function");
+  return make_step([in = *this, predicate] {
+    return make_run([run = shared_run(in), predicate]() -> std::optional<Element> {
+      auto element = run->next();
+      return element && predicate(*element) ? element : std::nullopt;
+    });
+  });
+}
+
+Dataset Dataset::enumerate(std::int64_t start) const {
+  return make_step(
+      [in = *this, start] {
+        return make_run([run = shared_run(in), number = start]() mutable -> std::optional<Element> {
+          auto element = run->next();
+          if (!element) return std::nullopt;
+          return Element{constant(number++), std::move(*element)};
+        });
+      },
+      [in = *this] { return in.cardinality(); });
+}
+
+Dataset Dataset::shard(std::int64_t num_shards, std::int64_t index) const {
+  PLIMSOLL_CHECK(num_shards > 0, InvalidArgumentError,
+                 "Number of shards must be greater than zero (currently num_shards = {}).",
+                 num_shards);
+  PLIMSOLL_CHECK(index >= 0 && index < num_shards, InvalidArgumentError,
+                 "Index must be between 0 and {} (currently index = {}).", num_shards - 1, index);
+  return make_step(
+      [in = *this, num_shards, index] {
+        return make_run([run = shared_run(in), num_shards, index,
+                         at = std::int64_t{0}]() mutable -> std::optional<Element> {
+          while (auto element = run->next()) {
+            if (at++ % num_shards == index) return element;
+          }
+          return std::nullopt;
+        });
+      },
+      [in = *this, num_shards, index] {
+        const std::int64_t n = in.cardinality();
+        return n < 0 ? n : n / num_shards + (n % num_shards > index ? 1 : 0);
+      });
+}
+
+Dataset Dataset::unbatch() const {
+  return flat_map([](const Element& element) {
+    rows_of(element);
+    return from_tensor_slices(element);
+  });
+}
+
+Dataset Dataset::scan(const Element& initial_state, ScanFn fn) const {
+  PLIMSOLL_CHECK(fn, InvalidArgumentError, "scan needs a function");
+  return make_step(
+      [in = *this, initial_state, fn] {
+        return make_run(
+            [run = shared_run(in), state = initial_state, fn]() mutable -> std::optional<Element> {
+              auto element = run->next();
+              if (!element) return std::nullopt;
+              auto [next, output] = fn(state, *element);
+              state = std::move(next);
+              return output;
+            });
+      },
+      [in = *this] { return in.cardinality(); });
+}
+
+Dataset Dataset::cache() const {
+  return make_step(
+      [in = *this, kept = std::make_shared<Cached>()]() -> std::unique_ptr<Iterator> {
+        std::scoped_lock lock(kept->mutex);
+        if (kept->is_whole) {
+          return make_run([kept, at = std::size_t{0}]() mutable -> std::optional<Element> {
+            if (at == kept->elements.size()) return std::nullopt;
+            return kept->elements[at++];
+          });
+        }
+        return make_run([kept, run = shared_run(in),
+                         seen = std::vector<Element>()]() mutable -> std::optional<Element> {
+          auto element = run->next();
+          if (element) {
+            seen.push_back(*element);
+            return element;
+          }
+          std::scoped_lock end(kept->mutex);
+          if (!kept->is_whole) kept->elements = std::move(seen);
+          kept->is_whole = true;
+          return std::nullopt;
+        });
+      },
+      [in = *this] { return in.cardinality(); });
+}
+
+}  // namespace plimsoll::data

@@ -1,0 +1,276 @@
+// Steps that bring several datasets together.
+#include <algorithm>
+#include <deque>
+#include <limits>
+
+#include "base/check.h"
+#include "data/node.h"
+#include "plimsoll/ops.h"
+
+namespace plimsoll::data {
+namespace {
+
+constexpr std::int64_t kCycle = 4;  // datasets that AUTOTUNE opens at a time
+
+// The smaller of two cardinalities, as zip has it.
+std::int64_t shorter(std::int64_t a, std::int64_t b) {
+  if (a == 0 || b == 0) return 0;
+  if (a == kUnknown || b == kUnknown) return kUnknown;
+  if (a == kInfinite || b == kInfinite) return a == kInfinite ? b : a;
+  return std::min(a, b);
+}
+
+class ZipRun : public Iterator {
+ public:
+  explicit ZipRun(const Nest<Dataset>& datasets)
+      : runs_(datasets.map(
+            [](const Dataset& d) { return std::shared_ptr<Iterator>(d.make_iterator()); })) {}
+
+  std::optional<Element> next() override {
+    bool is_over = false;
+    Element joined = step(runs_, is_over);
+    return is_over ? std::nullopt : std::optional(std::move(joined));
+  }
+
+ private:
+  using Runs = Nest<std::shared_ptr<Iterator>>;
+  static Element step(const Runs& runs, bool& is_over) {
+    if (is_over || runs.is_none()) return {};
+    if (runs.is_leaf()) {
+      auto element = runs.leaf()->next();
+      is_over = !element;
+      return element ? std::move(*element) : Element();
+    }
+    if (runs.is_list()) {
+      Element::List list;
+      for (const Runs& inner : runs.list()) list.push_back(step(inner, is_over));
+      return list;
+    }
+    Element::Dict dict;
+    for (const auto& [key, inner] : runs.dict()) dict.emplace_back(key, step(inner, is_over));
+    return dict;
+  }
+
+  const Runs runs_;
+};
+
+bool same_form(const Element& a, const Element& b) {
+  if (a.is_leaf() && b.is_leaf()) return a.leaf().dtype() == b.leaf().dtype();
+  if (a.is_list() != b.is_list() || a.is_dict() != b.is_dict() || a.size() != b.size())
+    return false;
+  for (std::size_t i = 0; i < a.size() && !a.is_leaf(); ++i) {
+    if (a.is_dict() && a.dict()[i].first != b.dict()[i].first) return false;
+    if (!same_form(a[i], b[i])) return false;
+  }
+  return true;
+}
+
+// Elements of several datasets in turns.
+class InterleaveRun : public Iterator {
+ public:
+  InterleaveRun(std::unique_ptr<Iterator> in, Dataset::DatasetFn fn, std::size_t cycle,
+                std::int64_t block)
+      : in_(std::move(in)), fn_(std::move(fn)), open_(cycle), block_(block) {}
+
+  std::optional<Element> next() override {
+    std::size_t num_empty = 0;
+    while (num_empty < open_.size()) {
+      std::unique_ptr<Iterator>& run = open_[at_];
+      if (!run) run = open_next();
+      if (!run) {
+        ++num_empty;
+        advance();
+        continue;
+      }
+      if (auto element = run->next()) {
+        if (++num_given_ == block_) advance();
+        return element;
+      }
+      run.reset();
+      num_given_ = 0;
+      // Its place goes to the next dataset, which waits for its turn.
+      run = open_next();
+      if (!run) continue;
+      advance();
+      num_empty = 0;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::unique_ptr<Iterator> open_next() {
+    if (is_over_) return nullptr;
+    auto element = in_->next();
+    is_over_ = !element;
+    return element ? fn_(*element).make_iterator() : nullptr;
+  }
+  void advance() {
+    at_ = (at_ + 1) % open_.size();
+    num_given_ = 0;
+  }
+
+  const std::unique_ptr<Iterator> in_;
+  const Dataset::DatasetFn fn_;
+  std::vector<std::unique_ptr<Iterator>> open_;
+  const std::int64_t block_;
+  std::size_t at_ = 0;
+  std::int64_t num_given_ = 0;
+  bool is_over_ = false;
+};
+
+// Lists of neighbouring elements.
+class WindowRun : public Iterator {
+ public:
+  WindowRun(std::unique_ptr<Iterator> in, const WindowOptions& options)
+      : in_(std::move(in)), options_(options), shift_(options.shift.value_or(options.size)) {}
+
+  std::optional<Element> next() override {
+    const auto span = static_cast<std::size_t>((options_.size - 1) * options_.stride + 1);
+    while (num_to_skip_ > 0 && !buffer_.empty()) {
+      buffer_.pop_front();
+      --num_to_skip_;
+    }
+    while (buffer_.size() < span && !is_over_) {
+      auto element = in_->next();
+      is_over_ = !element;
+      if (is_over_) break;
+      if (num_to_skip_ > 0) {
+        --num_to_skip_;
+      } else {
+        buffer_.push_back(std::move(*element));
+      }
+    }
+    if (buffer_.empty() || (options_.drop_remainder && buffer_.size() < span)) return {};
+    Element::List window;
+    for (std::size_t i = 0; i < buffer_.size() && i < span;
+         i += static_cast<std::size_t>(options_.stride))
+      window.push_back(buffer_[i]);
+    num_to_skip_ = shift_;
+    return Element(std::move(window));
+  }
+
+ private:
+  const std::unique_ptr<Iterator> in_;
+  const WindowOptions options_;
+  const std::int64_t shift_;
+  std::deque<Element> buffer_;
+  std::int64_t num_to_skip_ = 0;
+  bool is_over_ = false;
+};
+
+// How many windows there are of n elements.
+std::int64_t num_windows(std::int64_t n, const WindowOptions& options) {
+  if (n < 0) return n;
+  const std::int64_t shift = options.shift.value_or(options.size);
+  const std::int64_t span = (options.size - 1) * options.stride + 1;
+  if (!options.drop_remainder) return (n + shift - 1) / shift;
+  return n < span ? 0 : (n - span) / shift + 1;
+}
+
+}  // namespace
+
+Dataset Dataset::zip(const Nest<Dataset>& datasets) {
+  PLIMSOLL_CHECK(!datasets.flatten().empty(), InvalidArgumentError, "zip got no datasets");
+  return make_step(
+      [datasets] { return std::make_unique<ZipRun>(datasets); },
+      [datasets] {
+        std::int64_t shortest = kInfinite;
+        datasets.for_each([&](const Dataset& d) { shortest = shorter(shortest, d.cardinality()); });
+        return shortest;
+      });
+}
+
+Dataset Dataset::concatenate(const Dataset& other) const {
+  return make_step(
+      [first = *this, other] {
+        return make_run([run = std::shared_ptr<Iterator>(first.make_iterator()), other,
+                         is_second = false,
+                         form = std::optional<Element>()]() mutable -> std::optional<Element> {
+          auto element = run->next();
+          if (!element && !is_second) {
+            is_second = true;
+            run = other.make_iterator();
+            element = run->next();
+          }
+          if (!element) return std::nullopt;
+          if (!form) form = element;
+          PLIMSOLL_CHECK(!is_second || same_form(*form, *element), InvalidArgumentError,
+                         "Incompatible types of input datasets: the elements of the second have "
+                         "another structure or other types than those of the first");
+          return element;
+        });
+      },
+      [first = *this, other] {
+        const std::int64_t a = first.cardinality(), b = other.cardinality();
+        if (a == kInfinite || b == kInfinite) return kInfinite;
+        return a == kUnknown || b == kUnknown ? kUnknown : a + b;
+      });
+}
+
+Dataset Dataset::flat_map(DatasetFn fn) const {
+  return interleave(std::move(fn),
+                    {.cycle_length = 1, .block_length = std::numeric_limits<std::int64_t>::max()});
+}
+
+Dataset Dataset::interleave(DatasetFn fn, const InterleaveOptions& options) const {
+  PLIMSOLL_CHECK(fn, InvalidArgumentError, "interleave and flat_map need a function");
+  PLIMSOLL_CHECK(options.cycle_length > 0 || options.cycle_length == kAutotune,
+                 InvalidArgumentError, "`cycle_length` must be > 0 or AUTOTUNE. Received: {}",
+                 options.cycle_length);
+  PLIMSOLL_CHECK(options.block_length > 0, InvalidArgumentError,
+                 "`block_length` must be > 0. Received: {}", options.block_length);
+  const std::int64_t cycle = options.cycle_length == kAutotune ? kCycle : options.cycle_length;
+  return make_step([in = *this, fn, cycle, block = options.block_length] {
+    return std::make_unique<InterleaveRun>(in.make_iterator(), fn, static_cast<std::size_t>(cycle),
+                                           block);
+  });
+}
+
+Dataset Dataset::window(const WindowOptions& options) const {
+  for (const auto& [name, value] :
+       {std::pair("size", options.size), std::pair("shift", options.shift.value_or(1)),
+        std::pair("stride", options.stride)})
+    PLIMSOLL_CHECK(value > 0, InvalidArgumentError, "Window {} must be greater than zero, got {}",
+                   name, value);
+  return make_step(
+      [in = *this, options] { return std::make_unique<WindowRun>(in.make_iterator(), options); },
+      [in = *this, options] { return num_windows(in.cardinality(), options); });
+}
+
+Dataset Dataset::window(const WindowOptions& options,
+                        std::function<Dataset(const Dataset&)> fn) const {
+  PLIMSOLL_CHECK(fn, InvalidArgumentError, "window needs a function");
+  return window(options).flat_map(
+      [fn](const Element& elements) { return fn(from_elements(elements.list())); });
+}
+
+Dataset Dataset::from_elements(std::vector<Element> elements) {
+  const auto kept = std::make_shared<const std::vector<Element>>(std::move(elements));
+  return make_step(
+      [kept] {
+        return make_run([kept, at = std::size_t{0}]() mutable -> std::optional<Element> {
+          if (at == kept->size()) return std::nullopt;
+          return (*kept)[at++];
+        });
+      },
+      [kept] { return static_cast<std::int64_t>(kept->size()); });
+}
+
+Dataset Dataset::keeping(std::shared_ptr<void> needed) const {
+  struct KeepingRun : Iterator {
+    std::shared_ptr<void> needed;
+    std::unique_ptr<Iterator> run;
+    ~KeepingRun() override { run.reset(); }
+    std::optional<Element> next() override { return run->next(); }
+  };
+  return make_step(
+      [in = *this, needed] {
+        auto made = std::make_unique<KeepingRun>();
+        made->needed = needed;
+        made->run = in.make_iterator();
+        return made;
+      },
+      [in = *this] { return in.cardinality(); });
+}
+
+}  // namespace plimsoll::data

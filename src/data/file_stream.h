@@ -1,0 +1,42 @@
+// Files read from front to back, packed or not.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace plimsoll::data {
+
+class FileStream {
+ public:
+  // memory: a buffer of 256 KiB. throws: NotFoundError, FailedPreconditionError;
+  // InvalidArgumentError for an unknown compression.
+  FileStream(const std::string& path, const std::string& compression_type);
+  ~FileStream();
+  FileStream(const FileStream&) = delete;
+  FileStream& operator=(const FileStream&) = delete;
+
+  const std::string& path() const noexcept { return path_; }
+  std::uint64_t offset() const noexcept { return offset_; }  // of what was read, unpacked
+  // Fills `to` as far as there is something, and gives how many bytes that were.
+  // throws: DataLossError for packed data that is damaged.
+  std::size_t read(std::span<std::byte> to);
+  // Up to the next '\n', without it and without a '\r' before it. False at the end.
+  bool read_line(std::string& line);
+
+ private:
+  bool fill();  // the buffer; false at the end
+
+  struct State;
+  std::unique_ptr<State> state_;
+  std::string path_;
+  std::uint64_t offset_ = 0;
+};
+
+// "" gives -1 for what is stored as it is, else the windowBits of zlib.
+// throws: InvalidArgumentError.
+int window_bits(const std::string& compression_type);
+
+}  // namespace plimsoll::data

@@ -1,0 +1,235 @@
+// JPEG, by libjpeg. It reports errors by longjmp: functions in between hold nothing that has to be
+// destroyed.
+#include <csetjmp>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+// After <cstdio>, which it needs.
+#include <jpeglib.h>
+
+#include "data/pixels.h"
+#include "plimsoll/data/image_files.h"
+#include "plimsoll/ops.h"
+
+namespace plimsoll::io {
+namespace {
+
+struct ErrorState : jpeg_error_mgr {
+  std::jmp_buf back;
+  char text[JMSG_LENGTH_MAX] = "";
+};
+
+void on_error(j_common_ptr jpeg) {
+  auto* state = static_cast<ErrorState*>(jpeg->err);
+  jpeg->err->format_message(jpeg, state->text);
+  std::longjmp(state->back, 1);
+}
+void on_message(j_common_ptr, int) {}
+void on_output(j_common_ptr) {}
+
+void set_up(ErrorState& errors) {
+  jpeg_std_error(&errors);
+  errors.error_exit = on_error;
+  errors.emit_message = on_message;
+  errors.output_message = on_output;
+}
+
+struct Source : jpeg_source_mgr {
+  bool is_cut_off = false;
+};
+void init_source(j_decompress_ptr) {}
+// Beyond the end: an end marker, so that libjpeg comes to its end.
+boolean fill_source(j_decompress_ptr jpeg) {
+  static const JOCTET end[2] = {0xff, JPEG_EOI};
+  auto* source = static_cast<Source*>(jpeg->src);
+  source->is_cut_off = true;
+  source->next_input_byte = end;
+  source->bytes_in_buffer = 2;
+  return TRUE;
+}
+void skip_source(j_decompress_ptr jpeg, long count) {
+  auto* source = jpeg->src;
+  if (count <= 0) return;
+  if (static_cast<std::size_t>(count) > source->bytes_in_buffer) {
+    source->next_input_byte += source->bytes_in_buffer;
+    source->bytes_in_buffer = 0;
+  } else {
+    source->next_input_byte += count;
+    source->bytes_in_buffer -= static_cast<std::size_t>(count);
+  }
+}
+
+struct Reader {
+  jpeg_decompress_struct jpeg{};
+  ErrorState errors;
+  Source source;
+  bool is_made = false;
+  int channels = 0;
+  bool is_cmyk = false;
+
+  ~Reader() {
+    if (is_made) jpeg_destroy_decompress(&jpeg);
+  }
+};
+
+bool read_header(Reader& r, std::string_view bytes, const JpegOptions& options) {
+  set_up(r.errors);
+  r.jpeg.err = &r.errors;
+  if (setjmp(r.errors.back)) return false;
+  jpeg_create_decompress(&r.jpeg);
+  r.is_made = true;
+  r.source.init_source = init_source;
+  r.source.fill_input_buffer = fill_source;
+  r.source.skip_input_data = skip_source;
+  r.source.resync_to_restart = jpeg_resync_to_restart;
+  r.source.term_source = init_source;
+  r.source.next_input_byte = reinterpret_cast<const JOCTET*>(bytes.data());
+  r.source.bytes_in_buffer = bytes.size();
+  r.jpeg.src = &r.source;
+  jpeg_read_header(&r.jpeg, TRUE);
+  r.channels = options.channels ? options.channels : r.jpeg.num_components == 1 ? 1 : 3;
+  r.is_cmyk = r.jpeg.jpeg_color_space == JCS_CMYK || r.jpeg.jpeg_color_space == JCS_YCCK;
+  r.jpeg.out_color_space = r.is_cmyk ? JCS_CMYK : r.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  r.jpeg.do_fancy_upsampling = options.fancy_upscaling ? TRUE : FALSE;
+  r.jpeg.dct_method = options.dct_method == "INTEGER_ACCURATE" ? JDCT_ISLOW : JDCT_IFAST;
+  r.jpeg.scale_num = 1;
+  r.jpeg.scale_denom = static_cast<unsigned>(options.ratio);
+  jpeg_calc_output_dimensions(&r.jpeg);
+  return true;
+}
+
+// Inks of Adobe's files are stored inverted.
+void from_inks(const std::uint8_t* inks, std::uint8_t* to, std::size_t width, int channels,
+               bool is_inverted) {
+  for (std::size_t i = 0; i < width; ++i, inks += 4) {
+    int rgb[3];
+    for (int c = 0; c < 3; ++c)
+      rgb[c] = is_inverted ? inks[3] * inks[c] / 255 : (255 - inks[c]) * (255 - inks[3]) / 255;
+    if (channels == 1) {
+      *to++ = static_cast<std::uint8_t>((299 * rgb[0] + 587 * rgb[1] + 114 * rgb[2]) / 1000);
+    } else {
+      for (const int value : rgb) *to++ = static_cast<std::uint8_t>(value);
+    }
+  }
+}
+
+// `scratch` has room for a row of inks.
+bool read_rows(Reader& r, std::uint8_t* to, std::uint8_t* scratch) {
+  if (setjmp(r.errors.back)) return false;
+  jpeg_start_decompress(&r.jpeg);
+  const std::size_t row = std::size_t{r.jpeg.output_width} * static_cast<std::size_t>(r.channels);
+  while (r.jpeg.output_scanline < r.jpeg.output_height) {
+    std::uint8_t* line = to + r.jpeg.output_scanline * row;
+    JSAMPROW target = r.is_cmyk ? scratch : line;
+    if (jpeg_read_scanlines(&r.jpeg, &target, 1) != 1) return false;
+    if (r.is_cmyk)
+      from_inks(scratch, line, r.jpeg.output_width, r.channels, r.jpeg.saw_Adobe_marker != 0);
+  }
+  jpeg_finish_decompress(&r.jpeg);
+  return true;
+}
+
+struct Writer {
+  jpeg_compress_struct jpeg{};
+  ErrorState errors;
+  bool is_made = false;
+  unsigned char* bytes = nullptr;
+  unsigned long size = 0;
+
+  ~Writer() {
+    if (is_made) jpeg_destroy_compress(&jpeg);
+    std::free(bytes);
+  }
+};
+
+bool write_rows(Writer& w, const std::uint8_t* from, const Shape& shape,
+                const EncodeJpegOptions& options) {
+  set_up(w.errors);
+  w.jpeg.err = &w.errors;
+  if (setjmp(w.errors.back)) return false;
+  jpeg_create_compress(&w.jpeg);
+  w.is_made = true;
+  jpeg_mem_dest(&w.jpeg, &w.bytes, &w.size);
+  w.jpeg.image_height = static_cast<JDIMENSION>(shape[0]);
+  w.jpeg.image_width = static_cast<JDIMENSION>(shape[1]);
+  w.jpeg.input_components = static_cast<int>(shape[2]);
+  w.jpeg.in_color_space = shape[2] == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  jpeg_set_defaults(&w.jpeg);
+  if (options.optimize_size) w.jpeg.optimize_coding = TRUE;
+  jpeg_set_quality(&w.jpeg, options.quality, TRUE);
+  if (options.progressive) jpeg_simple_progression(&w.jpeg);
+  if (!options.chroma_downsampling) {
+    for (int i = 0; i < w.jpeg.num_components; ++i) {
+      w.jpeg.comp_info[i].h_samp_factor = 1;
+      w.jpeg.comp_info[i].v_samp_factor = 1;
+    }
+  }
+  w.jpeg.density_unit = 1;
+  w.jpeg.X_density = w.jpeg.Y_density = 300;
+  jpeg_start_compress(&w.jpeg, TRUE);
+  const std::size_t row = static_cast<std::size_t>(shape[1] * shape[2]);
+  while (w.jpeg.next_scanline < w.jpeg.image_height) {
+    auto* line = const_cast<JSAMPROW>(from + w.jpeg.next_scanline * row);
+    jpeg_write_scanlines(&w.jpeg, &line, 1);
+  }
+  jpeg_finish_compress(&w.jpeg);
+  return true;
+}
+
+void begin(Reader& r, std::string_view bytes, const JpegOptions& options) {
+  PLIMSOLL_CHECK(read_header(r, bytes, options) && !r.source.is_cut_off, InvalidArgumentError,
+                 "Invalid JPEG data or crop window, data size {}: {}", bytes.size(),
+                 r.source.is_cut_off ? "the file is cut off" : r.errors.text);
+}
+
+}  // namespace
+
+Tensor decode_jpeg(std::string_view bytes, const JpegOptions& options) {
+  check_channels("decode_jpeg", options.channels, "13");
+  PLIMSOLL_CHECK(
+      options.ratio == 1 || options.ratio == 2 || options.ratio == 4 || options.ratio == 8,
+      InvalidArgumentError, "ratio must be 1, 2, 4, or 8, got {}", options.ratio);
+  PLIMSOLL_CHECK(options.dct_method.empty() || options.dct_method == "INTEGER_FAST" ||
+                     options.dct_method == "INTEGER_ACCURATE",
+                 InvalidArgumentError,
+                 "dct_method must be one of {{'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}}, got '{}'",
+                 options.dct_method);
+  Reader r;
+  begin(r, bytes, options);
+  const Tensor image =
+      allocate_pixels("JPEG", {r.jpeg.output_height, r.jpeg.output_width, r.channels});
+  // Coefficients of a progressive image are kept until its end.
+  memory::Reservation claim;
+  if (jpeg_has_multiple_scans(&r.jpeg)) {
+    const std::uint64_t num = std::uint64_t{r.jpeg.image_width} * r.jpeg.image_height *
+                              static_cast<std::uint64_t>(r.jpeg.num_components);
+    claim = Context::get().cpu().budget().reserve(num * sizeof(JCOEF),
+                                                  memory::Owner(memory::Tag::kIo, "decode_jpeg"));
+  }
+  std::vector<std::uint8_t> inks(r.is_cmyk ? std::size_t{r.jpeg.output_width} * 4 : 0);
+  const bool is_read = read_rows(r, pixels_of(image), inks.data());
+  PLIMSOLL_CHECK(is_read && (!r.source.is_cut_off || options.try_recover_truncated),
+                 InvalidArgumentError, "Invalid JPEG data or crop window, data size {}: {}",
+                 bytes.size(), is_read ? "the file is cut off" : r.errors.text);
+  return image;
+}
+
+Tensor jpeg_shape(std::string_view bytes) {
+  Reader r;
+  begin(r, bytes, {});
+  return constant({static_cast<std::int32_t>(r.jpeg.image_height),
+                   static_cast<std::int32_t>(r.jpeg.image_width),
+                   static_cast<std::int32_t>(r.jpeg.num_components)});
+}
+
+Tensor encode_jpeg(const Tensor& image, const EncodeJpegOptions& options) {
+  check_image("encode_jpeg", image, "13");
+  PLIMSOLL_CHECK(options.quality >= 0 && options.quality <= 100, InvalidArgumentError,
+                 "quality must be in [0,100], got {}", options.quality);
+  Writer w;
+  PLIMSOLL_CHECK(write_rows(w, pixels_of(image), image.shape(), options), InvalidArgumentError,
+                 "JPEG could not be written: {}", w.errors.text);
+  return constant(std::string(reinterpret_cast<const char*>(w.bytes), w.size));
+}
+
+}  // namespace plimsoll::io

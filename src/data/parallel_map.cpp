@@ -1,0 +1,290 @@
+// Functions of elements, several at a time.
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <exception>
+#include <list>
+#include <thread>
+
+#include "base/log.h"
+#include "data/node.h"
+#include "data/waiting.h"
+#include "runtime/call_site.h"
+
+namespace plimsoll::data {
+namespace {
+
+using MapFn = std::function<Element(const Element&)>;
+using Clock = std::chrono::steady_clock;
+
+// Threads take elements in groups, so that small ones are not outweighed by locks: a group grows
+// until it takes about kGroupTime or has kGroupBytes of results: what waits stays small.
+constexpr auto kGroupTime = std::chrono::microseconds(300);
+constexpr std::size_t kMaxGroup = 32;
+constexpr std::uint64_t kGroupBytes = 4096;
+
+struct Outcome {
+  Element element;
+  std::exception_ptr error;
+};
+
+// Several threads, results in the order of the elements. Without memory for a result its group
+// waits until those before are gone; if that is not enough, those behind are thrown away and
+// computed again.
+class Workers {
+ public:
+  Workers(std::unique_ptr<Iterator> in, const MapFn& fn, const MapOptions::Enter& enter,
+          std::size_t num_threads)
+      : in_(std::move(in)), fn_(fn), enter_(enter), num_ahead_(2 * num_threads) {
+    // Kernels on these threads share the cores.
+    const int share = std::max(1, omp_get_max_threads() / static_cast<int>(num_threads));
+    for (std::size_t i = 0; i < num_threads; ++i) {
+      threads_.emplace_back([this, share] {
+        omp_set_num_threads(share);
+        work();
+      });
+    }
+  }
+  ~Workers() {
+    {
+      std::scoped_lock lock(mutex_);
+      is_over_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  std::optional<Element> next() {
+    std::unique_lock lock(mutex_);
+    const auto is_ready = [&] {
+      return groups_.empty() ? is_done_ : groups_.front().state == State::kReady;
+    };
+    if (!is_ready()) {
+      is_wanted_ = true;
+      changed_.notify_all();
+      wait_checked(lock, changed_, is_ready);
+      is_wanted_ = false;
+    }
+    if (groups_.empty()) {
+      if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+      return std::nullopt;
+    }
+    Group& group = groups_.front();
+    Outcome outcome = std::move(group.out.front());
+    group.out.pop_front();
+    if (group.out.empty()) {
+      groups_.pop_front();
+      lock.unlock();
+      changed_.notify_all();
+    }
+    if (outcome.error) std::rethrow_exception(outcome.error);
+    return std::move(outcome.element);
+  }
+
+ private:
+  enum class State { kWaiting, kRunning, kReady };
+  struct Group {
+    State state = State::kRunning;
+    std::vector<Element> in;
+    std::deque<Outcome> out;
+  };
+
+  // The first group if its results found no memory and its turn has come.
+  Group* find_retry() {
+    const bool is_first = !groups_.empty() && groups_.front().state == State::kWaiting;
+    return is_first && is_wanted_ ? &groups_.front() : nullptr;
+  }
+  bool may_take() const {
+    if (is_done_ || is_taking_ || groups_.size() >= num_ahead_) return false;
+    if (is_starved_ && !(groups_.empty() && is_wanted_)) return false;
+    return std::ranges::none_of(groups_, [](const Group& g) { return g.state == State::kWaiting; });
+  }
+  bool is_finished() const {
+    return is_done_ &&
+           std::ranges::all_of(groups_, [](const Group& g) { return g.state == State::kReady; });
+  }
+
+  void work() noexcept {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [&] { return is_over_ || find_retry() || may_take() || is_finished(); });
+      if (is_over_ || is_finished()) return;
+      Group* group = find_retry();
+      if (!group) group = take(lock);
+      if (group) compute(lock, *group);
+      changed_.notify_all();
+    }
+  }
+
+  // New elements; none at the end, or if there is no memory for them now.
+  Group* take(std::unique_lock<std::mutex>& lock) {
+    is_taking_ = true;
+    ++num_begun_;
+    const bool is_last_try = groups_.empty() && is_wanted_;  // nobody else holds elements
+    const std::size_t most = group_size_;
+    lock.unlock();
+    std::vector<Element> elements;
+    std::exception_ptr error;
+    bool is_short = false, is_end = false;
+    const Clock::time_point begin = Clock::now();
+    try {
+      while (elements.size() < most && !is_end && Clock::now() - begin < kGroupTime) {
+        auto element = in_->next();
+        is_end = !element;
+        if (element) elements.push_back(std::move(*element));
+      }
+    } catch (const ResourceExhaustedError&) {
+      is_short = true;
+      error = std::current_exception();
+    } catch (...) {
+      is_end = true;
+      error = std::current_exception();
+    }
+    lock.lock();
+    is_taking_ = false;
+    if (is_short) group_size_ = 1;
+    if (is_short && elements.empty() && !is_last_try) {
+      is_starved_ = true;
+      shrink();
+      return nullptr;
+    }
+    is_starved_ = false;
+    if (is_end || (is_short && elements.empty())) {
+      error_ = error;
+      is_done_ = true;
+    }
+    if (elements.empty()) return nullptr;
+    groups_.emplace_back().in = std::move(elements);
+    return &groups_.back();
+  }
+
+  void compute(std::unique_lock<std::mutex>& lock, Group& group) {
+    group.state = State::kRunning;
+    const std::vector<Element> in = group.in;
+    bool is_alone = num_running_++ == 0 && !is_taking_ && is_wanted_ && &group == &groups_.front();
+    const std::uint64_t begun = ++num_begun_;
+    lock.unlock();
+    std::deque<Outcome> out;
+    std::exception_ptr shortage;
+    const Clock::time_point begin = Clock::now();
+    {
+      const std::shared_ptr<void> entered = enter_ ? enter_() : nullptr;
+      const TagScope tag(memory::Tag::kDataset);
+      while (out.size() < in.size() && !shortage) {
+        try {
+          out.push_back({fn_(in[out.size()]), nullptr});
+        } catch (const ResourceExhaustedError&) {
+          shortage = std::current_exception();
+        } catch (...) {
+          out.push_back({{}, std::current_exception()});
+        }
+      }
+    }
+    const auto time = Clock::now() - begin;
+    std::uint64_t num_bytes = 0;
+    for (const Outcome& outcome : out) num_bytes += bytes_of(outcome.element);
+    lock.lock();
+    --num_running_;
+    is_alone = is_alone && num_begun_ == begun;
+    if (shortage) {
+      group_size_ = 1;
+      if (!finish_short(group, out, shortage, is_alone)) return;
+    } else if (time < kGroupTime / 2 && num_bytes <= kGroupBytes / 2 && group_size_ < kMaxGroup &&
+               num_said_ == 0) {
+      group_size_ *= 2;
+    } else if ((time > kGroupTime * 2 || num_bytes > kGroupBytes) && group_size_ > 1) {
+      group_size_ /= 2;
+    }
+    group.out = std::move(out);
+    group.state = State::kReady;
+  }
+
+  // Results that there was memory for stand; what is left waits behind them. False: all waits.
+  bool finish_short(Group& group, std::deque<Outcome>& out, const std::exception_ptr& shortage,
+                    bool is_alone) {
+    const auto num_done = static_cast<std::ptrdiff_t>(out.size());
+    if (num_done == 0 && can_wait(group, is_alone)) {
+      shrink();
+      group.state = State::kWaiting;
+      return false;
+    }
+    if (num_done == 0) {
+      out.push_back({{}, shortage});
+      return true;
+    }
+    const auto at = std::ranges::find_if(groups_, [&](const Group& g) { return &g == &group; });
+    Group& rest = *groups_.emplace(std::next(at));
+    rest.state = State::kWaiting;
+    rest.in.assign(group.in.begin() + num_done, group.in.end());
+    group.in.resize(out.size());
+    shrink();
+    return true;
+  }
+
+  // Whether memory may come back that this group can use. It may have if others were at work while
+  // it ran: threads here, or whoever takes the elements.
+  bool can_wait(const Group& group, bool is_alone) {
+    if (&group != &groups_.front() || !is_wanted_) return true;
+    bool is_any = !is_alone;
+    for (Group& behind : groups_) {
+      if (&behind == &group) continue;
+      if (behind.state != State::kReady) continue;
+      behind.out.clear();
+      behind.state = State::kWaiting;
+      is_any = true;
+    }
+    return is_any;
+  }
+
+  void shrink() {
+    const std::size_t fewer = groups_.size() > 2 ? groups_.size() - 1 : 1;
+    if (fewer >= num_ahead_) return;
+    if (num_said_++ == 0) {
+      log_once(LogLevel::kWarning,
+               fmt::format("dataset: map holds {} elements ahead instead of {}: memory is short",
+                           fewer, num_ahead_));
+    }
+    num_ahead_ = fewer;
+  }
+
+  const std::unique_ptr<Iterator> in_;
+  const MapFn& fn_;
+  const MapOptions::Enter& enter_;
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::size_t num_ahead_;       // groups
+  std::size_t group_size_ = 1;  // of the next one
+  std::list<Group> groups_;
+  std::exception_ptr error_;
+  std::uint64_t num_begun_ = 0;  // times that a thread began to take or to compute
+  int num_running_ = 0;          // threads that compute
+  int num_said_ = 0;             // times that memory was short
+  bool is_wanted_ = false;       // somebody waits for an element
+  bool is_taking_ = false;       // a thread is at in_
+  bool is_starved_ = false;      // there was no memory for another element
+  bool is_done_ = false, is_over_ = false;
+  std::vector<std::thread> threads_;
+};
+
+class ParallelMapRun : public Iterator {
+ public:
+  ParallelMapRun(std::unique_ptr<Iterator> in, const MapFn& fn, const MapOptions::Enter& enter,
+                 std::size_t num_threads)
+      : workers_(std::move(in), fn, enter, num_threads) {}
+  std::optional<Element> next() override { return workers_->next(); }
+
+ private:
+  const Threaded<Workers> workers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Iterator> make_parallel_map(std::unique_ptr<Iterator> in, const MapFn& fn,
+                                            const MapOptions::Enter& enter,
+                                            std::size_t num_threads) {
+  return std::make_unique<ParallelMapRun>(std::move(in), fn, enter, num_threads);
+}
+
+}  // namespace plimsoll::data

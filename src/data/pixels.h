@@ -1,0 +1,58 @@
+// The memory that images are decoded into.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/check.h"
+#include "plimsoll/interop.h"
+#include "plimsoll/tensor.h"
+#include "runtime/context.h"
+#include "runtime/dispatch.h"
+
+namespace plimsoll::io {
+
+inline constexpr std::int64_t kMaxSide = 1 << 27;
+inline constexpr std::int64_t kMaxPixels = std::int64_t{1}
+                                           << 29;  // of a frame, as TensorFlow has it
+
+// throws: InvalidArgumentError for sizes that no image has; ResourceExhaustedError.
+inline Tensor allocate_pixels(const char* what, std::vector<std::int64_t> dims) {
+  std::int64_t pixels = 1;
+  for (const std::int64_t dim : dims) {
+    PLIMSOLL_CHECK(dim > 0 && dim <= kMaxSide && pixels <= kMaxPixels * 4 / dim,
+                   InvalidArgumentError, "{} image has a size that cannot be: {}", what,
+                   Shape(std::span<const std::int64_t>(dims)).to_string());
+    pixels *= dim;
+  }
+  static const memory::Owner owner(memory::Tag::kDataset, "decode_image");
+  return allocate_tensor(Context::get().cpu(), uint8, Shape(std::span<const std::int64_t>(dims)),
+                         owner);
+}
+// pre: nobody else has seen the tensor yet.
+inline std::uint8_t* pixels_of(const Tensor& image) {
+  return static_cast<std::uint8_t*>(const_cast<void*>(interop::host_data(image)));
+}
+
+inline void check_channels(const char* what, int channels, std::string_view allowed) {
+  PLIMSOLL_CHECK(
+      channels == 0 || (channels > 0 && channels < 5 &&
+                        allowed.find(static_cast<char>('0' + channels)) != std::string_view::npos),
+      InvalidArgumentError, "channels of {} must be 0 or one of {}, got {}", what, allowed,
+      channels);
+}
+
+// An image that is to be written. throws: InvalidArgumentError.
+inline void check_image(const char* what, const Tensor& image, std::string_view allowed) {
+  PLIMSOLL_CHECK(
+      image.dtype() == uint8 && image.rank() == 3 && image.num_elements() > 0 &&
+          image.shape()[2] < 5 &&
+          allowed.find(static_cast<char>('0' + image.shape()[2])) != std::string_view::npos,
+      InvalidArgumentError,
+      "{} takes uint8 of shape [height, width, channels] with {} channels; received {} of "
+      "shape {}",
+      what, allowed, dtype_name(image.dtype()), image.shape().to_string());
+}
+
+}  // namespace plimsoll::io

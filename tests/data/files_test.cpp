@@ -1,0 +1,131 @@
+// Files: records, lines, pieces of one length. Files of TensorFlow go through the same in
+// tests/oracle.
+#include "plimsoll/data/files.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "data/crc32c.h"
+#include "plimsoll/error.h"
+#include "plimsoll/ops.h"
+
+namespace plimsoll::data {
+namespace {
+
+class FilesTest : public testing::Test {
+ protected:
+  FilesTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "plimsoll_data_XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+  }
+  ~FilesTest() override { std::filesystem::remove_all(folder_); }
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(file(name), std::ios::binary) << text;
+    return file(name);
+  }
+  static std::string text_of(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+std::vector<std::string> all_of(const Dataset& dataset) {
+  std::vector<std::string> all;
+  for (const Element& element : dataset) {
+    for (const std::string& text : element.leaf().to_vector<std::string>()) all.push_back(text);
+  }
+  return all;
+}
+template <class E>
+std::string message_of(const Dataset& dataset) {
+  try {
+    all_of(dataset);
+  } catch (const E& e) {
+    return e.what();
+  }
+  ADD_FAILURE() << "no error";
+  return "";
+}
+
+TEST_F(FilesTest, TheChecksumIsCastagnolis) {
+  const std::string digits = "123456789";
+  EXPECT_EQ(crc32c(std::as_bytes(std::span(digits))), 0xe3069283U);
+  const std::string zeros(32, '\0');
+  EXPECT_EQ(crc32c(std::as_bytes(std::span(zeros))), 0x8a9136aaU);
+}
+
+TEST_F(FilesTest, RecordsComeBack) {
+  const std::vector<std::string> records{"one", "", std::string(300'000, 'x'), "four"};
+  for (const char* compression : {"", "GZIP", "ZLIB"}) {
+    SCOPED_TRACE(compression);
+    const std::string path = file(std::string("records") + compression);
+    {
+      io::TFRecordWriter writer(path, compression);
+      for (const std::string& record : records) writer.write(record);
+      writer.flush();
+      writer.close();
+      EXPECT_THROW(writer.write("more"), FailedPreconditionError);
+    }
+    EXPECT_EQ(all_of(TFRecordDataset({path}, {.compression_type = compression})), records);
+    const auto twice = TFRecordDataset({path, path}, {.compression_type = compression});
+    EXPECT_EQ(all_of(twice).size(), 8U);
+  }
+  EXPECT_THROW(TFRecordDataset({file("x")}, {.compression_type = "LZ4"}), InvalidArgumentError);
+  EXPECT_THROW(all_of(TFRecordDataset({file("not there")})), NotFoundError);
+}
+
+TEST_F(FilesTest, DamagedRecordsNameTheirPlace) {
+  const std::string path = file("records");
+  {
+    io::TFRecordWriter writer(path);
+    writer.write("first");
+    writer.write("second");
+  }
+  const std::string whole = text_of(path);
+  const std::size_t second = 12 + 5 + 4;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::string bad = whole;
+    bad[i] = static_cast<char>(bad[i] ^ 1);
+    const std::string message = message_of<DataLossError>(TFRecordDataset({write("bad", bad)}));
+    EXPECT_NE(message.find(i < second ? "at byte 0" : "at byte 21"), std::string::npos) << message;
+  }
+  for (std::size_t n = 1; n < whole.size(); ++n) {
+    if (n == second) continue;  // a whole file
+    EXPECT_THROW(all_of(TFRecordDataset({write("short", whole.substr(0, n))})), DataLossError) << n;
+  }
+}
+
+TEST_F(FilesTest, Lines) {
+  const std::string path = write("lines", "a\nbb\r\n\nlast");
+  EXPECT_EQ(all_of(TextLineDataset({path})), (std::vector<std::string>{"a", "bb", "", "last"}));
+  const std::string ended = write("ended", "a\nb\n");
+  EXPECT_EQ(all_of(TextLineDataset({ended, path})).size(), 6U);
+  const std::string wide = write("wide", std::string(600'000, 'y') + "\nz\n");
+  EXPECT_EQ(all_of(TextLineDataset({wide})).back(), "z");
+}
+
+TEST_F(FilesTest, PiecesOfOneLength) {
+  const std::string path = write("pieces", "HHaabbccF");
+  EXPECT_EQ(all_of(FixedLengthRecordDataset({path}, 2, {.header_bytes = 2, .footer_bytes = 1})),
+            (std::vector<std::string>{"aa", "bb", "cc"}));
+  const auto message = message_of<InvalidArgumentError>(FixedLengthRecordDataset({path}, 4));
+  EXPECT_NE(message.find("Excess bytes"), std::string::npos) << message;
+  EXPECT_THROW(FixedLengthRecordDataset({path}, 0), InvalidArgumentError);
+}
+
+TEST_F(FilesTest, NamesOfFiles) {
+  for (const char* name : {"b.txt", "a.txt", "c.csv"}) write(name, "x");
+  EXPECT_EQ(all_of(list_files(file("*.txt"), false)),
+            (std::vector<std::string>{file("a.txt"), file("b.txt")}));
+  EXPECT_EQ(all_of(list_files(file("*"), true, 3)).size(), 3U);
+  EXPECT_THROW(list_files(file("*.png")), InvalidArgumentError);
+}
+
+}  // namespace
+}  // namespace plimsoll::data

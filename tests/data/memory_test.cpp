@@ -1,0 +1,207 @@
+// What datasets hold, what they do when memory is short, and that it comes back.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "plimsoll/data/dataset.h"
+#include "plimsoll/memory_api.h"
+#include "plimsoll/ops.h"
+#include "runtime/context.h"
+
+namespace plimsoll::data {
+namespace {
+
+constexpr std::int64_t kFloats = 64 << 10;  // of an element: 256 KiB
+constexpr std::uint64_t kBytes = kFloats * sizeof(float);
+
+std::uint64_t held() {
+  return memory::stats().by_tag[static_cast<std::size_t>(memory::Tag::kDataset)];
+}
+std::uint64_t in_use() {
+  return Context::get().cpu().budget().in_use();
+}
+
+// While it lives, there is room for so many more bytes on the CPU.
+class Room {
+ public:
+  explicit Room(std::uint64_t nbytes)
+      : budget_(Context::get().cpu().budget()), old_(budget_.limit()) {
+    budget_.set_limit(budget_.in_use() + nbytes);
+  }
+  ~Room() { budget_.set_limit(old_); }
+
+ private:
+  memory::Budget budget_;
+  const std::uint64_t old_;
+};
+
+Dataset large_elements(std::int64_t count) {
+  return Dataset::range(count).map(
+      [](const Element& i) { return Element(cast(i.leaf(), float32) + zeros({kFloats})); });
+}
+float first_of(const Element& element) {
+  return element.leaf().to_vector<float>()[0];
+}
+
+TEST(DatasetMemoryTest, ElementsAreBookedAsDataset) {
+  const std::uint64_t before = held();
+  const auto run = large_elements(4).make_iterator();
+  const auto element = run->next();
+  EXPECT_GE(held(), before + kBytes);
+  EXPECT_EQ(memory::stats().by_tag[static_cast<std::size_t>(memory::Tag::kActivations)], 0U);
+}
+
+TEST(DatasetMemoryTest, PrefetchHoldsFewerWhereMemoryIsShort) {
+  const std::uint64_t before = in_use();
+  {
+    const Dataset dataset = large_elements(40).prefetch(16);
+    const Room room(6 * kBytes);
+    float next = 0;
+    for (const Element& element : dataset) EXPECT_EQ(first_of(element), next++);
+    EXPECT_EQ(next, 40);
+  }
+  EXPECT_EQ(in_use(), before);
+}
+
+TEST(DatasetMemoryTest, BatchesWaitForMemory) {
+  const Tensor rows = zeros({64, kFloats});
+  const std::uint64_t before = in_use();
+  {
+    const Dataset dataset = Dataset::from_tensor_slices(rows).batch(4).prefetch(8);
+    const Room room(14 * kBytes);  // three batches
+    std::int64_t num = 0;
+    for (const Element& batch : dataset) num += batch.leaf().shape()[0];
+    EXPECT_EQ(num, 64);
+  }
+  EXPECT_EQ(in_use(), before);
+}
+
+TEST(DatasetMemoryTest, ParallelMapHoldsFewerWhereMemoryIsShort) {
+  const std::uint64_t before = in_use();
+  {
+    const Dataset dataset = Dataset::range(40).map(
+        [](const Element& i) { return Element(cast(i.leaf(), float32) + zeros({kFloats})); },
+        {.num_parallel_calls = 4});
+    const Room room(5 * kBytes);
+    float next = 0;
+    std::optional<Element> kept;  // as a loop in Python has it
+    const auto run = dataset.make_iterator();
+    while (auto element = run->next()) {
+      EXPECT_EQ(first_of(*element), next++);
+      kept = std::move(element);
+    }
+    EXPECT_EQ(next, 40);
+  }
+  EXPECT_EQ(in_use(), before);
+}
+
+TEST(DatasetMemoryTest, ShuffleDrawsFromFewerWhereMemoryIsShort) {
+  const std::uint64_t before = in_use();
+  {
+    const Dataset dataset = large_elements(60).shuffle(50, {.seed = 1}).batch(2).prefetch(1);
+    const Room room(24 * kBytes);
+    std::vector<bool> seen(60);
+    for (const Element& batch : dataset) {
+      const std::vector<float> values = batch.leaf().to_vector<float>();
+      seen[static_cast<std::size_t>(values[0])] = true;
+      seen[static_cast<std::size_t>(values[kFloats])] = true;
+    }
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), true), 60);
+  }
+  EXPECT_EQ(in_use(), before);
+}
+
+TEST(DatasetMemoryTest, OneElementTooManyIsAnError) {
+  const std::uint64_t before = in_use();
+  {
+    const Dataset dataset = large_elements(4).prefetch(4);
+    const Room room(kBytes / 2);
+    const auto run = dataset.make_iterator();
+    EXPECT_THROW(run->next(), ResourceExhaustedError);
+  }
+  EXPECT_EQ(in_use(), before);
+}
+
+TEST(DatasetMemoryTest, AbandonedRunsGiveEverythingBack) {
+  const std::uint64_t before = in_use();
+  for (int i = 0; i < 20; ++i) {
+    const auto run = large_elements(1000)
+                         .shuffle(4)
+                         .map([](const Element& e) { return e; }, {.num_parallel_calls = 3})
+                         .batch(2)
+                         .prefetch(2)
+                         .make_iterator();
+    for (int j = 0; j < i % 4; ++j) run->next();
+  }
+  EXPECT_EQ(in_use(), before);
+}
+
+TEST(DatasetMemoryTest, GeneratorsThatThrowGiveEverythingBack) {
+  const std::uint64_t before = in_use();
+  const Dataset dataset = Dataset::from_generator([]() -> Dataset::Generator {
+                            return [i = 0]() mutable -> std::optional<Element> {
+                              if (i++ == 5) throw std::runtime_error("five");
+                              return Element(zeros({kFloats}));
+                            };
+                          })
+                              .map([](const Element& e) { return e; }, {.num_parallel_calls = 2})
+                              .prefetch(3);
+  {
+    const auto run = dataset.make_iterator();
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(run->next());
+    EXPECT_THROW(run->next(), std::runtime_error);
+  }
+  EXPECT_EQ(in_use(), before);
+}
+
+TEST(DatasetMemoryTest, WaitsCanBeEnded) {
+  static std::atomic<bool> is_free;
+  is_free = false;
+  const Dataset slow = Dataset::range(2)
+                           .map([](const Element& e) {
+                             while (!is_free) std::this_thread::yield();
+                             return e;
+                           })
+                           .prefetch(1);
+  set_wait_check(+[] {
+    is_free = true;
+    throw InvalidArgumentError("that is enough");
+  });
+  const auto run = slow.make_iterator();
+  EXPECT_THROW(run->next(), InvalidArgumentError);
+  set_wait_check(nullptr);
+  EXPECT_TRUE(run->next());  // and it goes on
+}
+
+TEST(DatasetMemoryTest, ChildrenOfForkDoNotHang) {
+  const Dataset dataset = Dataset::range(1000)
+                              .map([](const Element& e) { return e; }, {.num_parallel_calls = 2})
+                              .prefetch(2);
+  auto run = dataset.make_iterator();
+  EXPECT_TRUE(run->next());
+  const ::pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    int code = 0;
+    try {
+      run->next();
+      code = 1;  // its threads are in the parent
+    } catch (const FailedPreconditionError&) {
+    }
+    run.reset();
+    std::int64_t num = 0;
+    for (const Element& element : dataset) num += element.leaf().num_elements();
+    ::_exit(code + (num == 1000 ? 0 : 2));
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_TRUE(run->next());
+}
+
+}  // namespace
+}  // namespace plimsoll::data

@@ -1,0 +1,181 @@
+// Transformations: what they give, as TensorFlow has it.
+#include <gtest/gtest.h>
+
+#include "plimsoll/data/dataset.h"
+#include "plimsoll/error.h"
+#include "plimsoll/memory_api.h"
+#include "plimsoll/ops.h"
+
+namespace plimsoll::data {
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+Ints ints_of(const Tensor& t) {
+  return cast(t, int64).to_vector<std::int64_t>();
+}
+std::int64_t int_of(const Element& element) {
+  return ints_of(element.leaf())[0];
+}
+// All numbers of a dataset, one after the other.
+Ints all_of(const Dataset& dataset) {
+  Ints all;
+  for (const Element& element : dataset) {
+    element.for_each([&](const Tensor& t) {
+      for (const std::int64_t v : ints_of(t)) all.push_back(v);
+    });
+  }
+  return all;
+}
+// A dataset of `count` times `value`.
+Dataset times(const Element& value, std::int64_t count) {
+  return Dataset::from_tensors(value).repeat(count);
+}
+// Row i has i + 1 numbers i.
+Dataset rows_of_many_lengths(std::int64_t count) {
+  return Dataset::range(count).map([](const Element& e) {
+    const std::int64_t i = int_of(e);
+    return Element(fill({i + 1}, static_cast<double>(i), int64));
+  });
+}
+
+TEST(TransformsTest, ZipEndsWithTheShortest) {
+  const Dataset zipped = Dataset::zip({Dataset::range(5), Dataset::range(10, 13)});
+  EXPECT_EQ(zipped.cardinality(), 3);
+  EXPECT_EQ(all_of(zipped), (Ints{0, 10, 1, 11, 2, 12}));
+  const Dataset named =
+      Dataset::zip(Nest<Dataset>::dict({{"a", Dataset::range(2)}, {"b", Dataset::range(2)}}));
+  EXPECT_EQ(int_of(*(*named.begin()).find("b")), 0);
+  EXPECT_EQ(Dataset::zip({Dataset::range(2), Dataset::range(1).repeat()}).cardinality(), 2);
+  EXPECT_THROW(Dataset::zip(Nest<Dataset>()), InvalidArgumentError);
+}
+
+TEST(TransformsTest, OneBehindTheOther) {
+  const Dataset joined = Dataset::range(2).concatenate(Dataset::range(5, 7));
+  EXPECT_EQ(joined.cardinality(), 4);
+  EXPECT_EQ(all_of(joined), (Ints{0, 1, 5, 6}));
+  const Dataset mixed = Dataset::range(2).concatenate(Dataset::from_tensors(constant(1.5F)));
+  EXPECT_THROW(all_of(mixed), InvalidArgumentError);
+}
+
+TEST(TransformsTest, ChoosesElements) {
+  const auto is_even = [](const Element& e) { return int_of(e) % 2 == 0; };
+  EXPECT_EQ(all_of(Dataset::range(7).filter(is_even)), (Ints{0, 2, 4, 6}));
+  EXPECT_EQ(Dataset::range(7).filter(is_even).cardinality(), kUnknown);
+  EXPECT_EQ(all_of(Dataset::range(7).take_while([](const Element& e) { return int_of(e) < 3; })),
+            (Ints{0, 1, 2}));
+  EXPECT_EQ(all_of(Dataset::range(7).shard(3, 1)), (Ints{1, 4}));
+  EXPECT_EQ(Dataset::range(7).shard(3, 0).cardinality(), 3);
+  EXPECT_EQ(all_of(Dataset::range(5, 7).enumerate(3)), (Ints{3, 5, 4, 6}));
+  EXPECT_THROW(Dataset::range(7).shard(3, 3), InvalidArgumentError);
+  EXPECT_THROW(Dataset::range(7).shard(0, 0), InvalidArgumentError);
+}
+
+TEST(TransformsTest, RowsOfBatches) {
+  EXPECT_EQ(all_of(Dataset::range(5).batch(2).unbatch()), (Ints{0, 1, 2, 3, 4}));
+  const Dataset batches = Dataset::range(5).batch(2).unbatch().batch(5);
+  EXPECT_EQ((*batches.begin()).leaf().shape(), (Shape{5}));
+  EXPECT_THROW(all_of(Dataset::range(2).unbatch()), InvalidArgumentError);
+}
+
+TEST(TransformsTest, InTurns) {
+  const Dataset turns = Dataset::range(1, 6).interleave(
+      [](const Element& e) { return times(e, 6); }, {.cycle_length = 2, .block_length = 4});
+  EXPECT_EQ(all_of(turns), (Ints{1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 2, 2, 3, 3, 3,
+                                 3, 4, 4, 4, 4, 3, 3, 4, 4, 5, 5, 5, 5, 5, 5}));
+  const Dataset flat =
+      Dataset::range(4).flat_map([](const Element& e) { return Dataset::range(int_of(e)); });
+  EXPECT_EQ(all_of(flat), (Ints{0, 0, 1, 0, 1, 2}));
+  EXPECT_THROW(Dataset::range(1).interleave([](const Element& e) { return times(e, 1); },
+                                            {.cycle_length = 0}),
+               InvalidArgumentError);
+}
+
+TEST(TransformsTest, Windows) {
+  const auto batched = [](std::int64_t size) {
+    return [size](const Dataset& window) { return window.batch(size); };
+  };
+  EXPECT_EQ(all_of(Dataset::range(7).window({.size = 3}, batched(3))), (Ints{0, 1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(all_of(Dataset::range(7).window({.size = 3, .drop_remainder = true}, batched(3))),
+            (Ints{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(all_of(Dataset::range(7).window(
+                {.size = 3, .shift = 1, .stride = 2, .drop_remainder = true}, batched(3))),
+            (Ints{0, 2, 4, 1, 3, 5, 2, 4, 6}));
+  EXPECT_EQ(all_of(Dataset::range(7).window({.size = 2, .shift = 4}, batched(2))),
+            (Ints{0, 1, 4, 5}));
+  EXPECT_THROW(Dataset::range(7).window({.size = 0}, batched(1)), InvalidArgumentError);
+}
+
+TEST(TransformsTest, ScansWithAState) {
+  const Dataset sums = Dataset::range(5).scan(constant(std::int64_t{0}),
+                                              [](const Element& state, const Element& element) {
+                                                const Element sum(state.leaf() + element.leaf());
+                                                return std::pair(sum, sum);
+                                              });
+  EXPECT_EQ(all_of(sums), (Ints{0, 1, 3, 6, 10}));
+  EXPECT_EQ(all_of(sums), (Ints{0, 1, 3, 6, 10}));  // from the beginning
+}
+
+TEST(TransformsTest, ACacheComputesOnce) {
+  int num_calls = 0;
+  const Dataset cached = Dataset::range(4)
+                             .map([&](const Element& e) {
+                               ++num_calls;
+                               return e;
+                             })
+                             .cache();
+  EXPECT_EQ(all_of(cached.take(2)), (Ints{0, 1}));  // not to its end: nothing is kept
+  EXPECT_EQ(num_calls, 2);
+  EXPECT_EQ(all_of(cached), (Ints{0, 1, 2, 3}));
+  EXPECT_EQ(all_of(cached), (Ints{0, 1, 2, 3}));
+  EXPECT_EQ(num_calls, 6);
+}
+
+TEST(TransformsTest, FillsUpBatches) {
+  const Dataset padded = rows_of_many_lengths(3).padded_batch(2);
+  std::vector<Shape> shapes;
+  for (const Element& batch : padded) shapes.push_back(batch.leaf().shape());
+  EXPECT_EQ(shapes, (std::vector<Shape>{{2, 2}, {1, 3}}));
+  EXPECT_EQ(all_of(padded), (Ints{0, 0, 1, 1, 2, 2, 2}));
+  EXPECT_EQ(all_of(rows_of_many_lengths(2).padded_batch(
+                2, {.padded_shapes = {{3}}, .padding_values = {-1}})),
+            (Ints{0, -1, -1, 1, 1, -1}));
+  EXPECT_THROW(all_of(rows_of_many_lengths(3).padded_batch(3, {.padded_shapes = {{2}}})),
+               InvalidArgumentError);
+  EXPECT_EQ(rows_of_many_lengths(3).padded_batch(2, {.drop_remainder = true}).cardinality(), 1);
+}
+
+TEST(TransformsTest, BatchesOfAboutTheSameLength) {
+  const auto length = [](const Element& e) { return e.leaf().shape()[0]; };
+  const Dataset buckets = rows_of_many_lengths(5).bucket_by_sequence_length(
+      length, {.bucket_boundaries = {3, 5}, .bucket_batch_sizes = {2, 2, 2}});
+  std::vector<Shape> shapes;
+  for (const Element& batch : buckets) shapes.push_back(batch.leaf().shape());
+  EXPECT_EQ(shapes, (std::vector<Shape>{{2, 2}, {2, 4}, {1, 5}}));
+  EXPECT_THROW(rows_of_many_lengths(5).bucket_by_sequence_length(
+                   length, {.bucket_boundaries = {3}, .bucket_batch_sizes = {2}}),
+               InvalidArgumentError);
+}
+
+// What a step computes with is gone when its run is.
+TEST(TransformsTest, NothingIsHeldWhenARunIsLeft) {
+  const std::uint64_t before = memory::report().total;
+  {
+    const Dataset dataset = Dataset::zip({rows_of_many_lengths(100), Dataset::range(100)})
+                                .filter([](const Element& e) { return int_of(e[1]) > 3; })
+                                .padded_batch(4)
+                                .prefetch(2);
+    const auto run = dataset.make_iterator();
+    run->next();
+  }
+  EXPECT_EQ(memory::report().total, before);
+}
+
+TEST(TransformsTest, ErrorsInFunctionsComeThrough) {
+  const Dataset bad =
+      Dataset::range(3).filter([](const Element&) -> bool { throw std::runtime_error("no"); });
+  EXPECT_THROW(all_of(bad), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace plimsoll::data
