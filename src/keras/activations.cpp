@@ -2,9 +2,12 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/nearest.h"
 #include "keras/backend.h"
+#include "keras/registry.h"
 #include "plimsoll/keras/layer.h"
 #include "plimsoll/ops.h"
 
@@ -52,13 +55,16 @@ constexpr Row kActivations[] = {
     {"log_softmax", [](const Tensor& x) { return log_softmax(x); }},
     {"log_sigmoid", log_sigmoid},
     {"sparsemax", [](const Tensor& x) { return sparsemax(x); }},
+    {kKeras2HardSigmoid, [](const Tensor& x) { return clip_by_value(x * 0.2 + 0.5, 0, 1); }},
 };
 
 }  // namespace
 
 std::vector<std::string> names() {
   std::vector<std::string> all;
-  for (const Row& row : kActivations) all.emplace_back(row.name);
+  for (const Row& row : kActivations) {
+    if (row.name != std::string_view(kKeras2HardSigmoid)) all.emplace_back(row.name);
+  }
   return all;
 }
 
@@ -212,6 +218,18 @@ Tensor Activation::operator()(const Tensor& x) const {
   return fn_ ? fn_(x) : x;
 }
 
+namespace {
+
+// Keras's own, or what users have registered: a layer.
+Activation activation_by_name(const std::string& name) {
+  const auto& rows = activations::kActivations;
+  const bool is_own = std::ranges::any_of(rows, [&](const auto& row) { return name == row.name; });
+  if (!is_own && is_registered(name)) return Activation(Layer::get(Json(name)));
+  return Activation(name);
+}
+
+}  // namespace
+
 Json to_config(const Activation& activation) {
   return activation.layer_ ? serialize_keras_object(activation.layer_.get())
                            : Json(activation.name_);
@@ -220,9 +238,10 @@ void from_config(const Json& json, Activation& activation) {
   if (json.is_null()) {
     activation = Activation();
   } else if (json.is_string()) {
-    activation = Activation(json.as_string());
+    activation = activation_by_name(json.as_string());
   } else if (const Json* name = json.find("config"); name && name->is_string()) {
-    activation = Activation(name->as_string());  // {"class_name": "function", "config": "relu"}
+    // {"class_name": "function", "config": "relu"}
+    activation = activation_by_name(name->as_string());
   } else {
     activation = Activation(Layer::get(json));
   }

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "keras/names.h"
+#include "keras/progress.h"
 #include "plimsoll/keras/model.h"
 #include "plimsoll/memory_api.h"
 #include "plimsoll/ops.h"
@@ -143,11 +144,11 @@ void EarlyStoppingCallback::on_epoch_end(std::int64_t epoch, Logs& logs) {
 
 void EarlyStoppingCallback::on_train_end(const Logs&) {
   if (stopped_epoch > 0 && config_.verbose > 0)
-    std::printf("Epoch %lld: early stopping\n", static_cast<long long>(stopped_epoch + 1));
+    print_text(fmt::format("Epoch {}: early stopping\n", stopped_epoch + 1));
   if (!config_.restore_best_weights || best_weights_.empty()) return;
   if (config_.verbose > 0)
-    std::printf("Restoring model weights from the end of the best epoch: %lld.\n",
-                static_cast<long long>(best_epoch + 1));
+    print_text(fmt::format("Restoring model weights from the end of the best epoch: {}.\n",
+                           best_epoch + 1));
   model()->set_weights(best_weights_);
   best_weights_.clear();
 }
@@ -191,8 +192,8 @@ void ReduceLROnPlateauCallback::on_epoch_end(std::int64_t epoch, Logs& logs) {
   const double lower = std::max(rate * config_.factor, config_.min_lr);
   model()->optimizer()->set_learning_rate(lower);
   if (config_.verbose > 0)
-    std::printf("\nEpoch %lld: ReduceLROnPlateau reducing learning rate to %g.\n",
-                static_cast<long long>(epoch + 1), lower);
+    print_text(fmt::format("\nEpoch {}: ReduceLROnPlateau reducing learning rate to {:g}.\n",
+                           epoch + 1, lower));
   cooldown_left_ = config_.cooldown;
   wait_ = 0;
 }
@@ -205,8 +206,8 @@ void LearningRateSchedulerCallback::on_epoch_begin(std::int64_t epoch, const Log
   const double rate = config_.schedule(epoch, learning_rate_of(*model()));
   model()->optimizer()->set_learning_rate(rate);
   if (config_.verbose > 0)
-    std::printf("\nEpoch %lld: LearningRateScheduler setting learning rate to %g.\n",
-                static_cast<long long>(epoch + 1), rate);
+    print_text(fmt::format("\nEpoch {}: LearningRateScheduler setting learning rate to {:g}.\n",
+                           epoch + 1, rate));
 }
 void LearningRateSchedulerCallback::on_epoch_end(std::int64_t, Logs& logs) {
   logs.set("learning_rate", learning_rate_of(*model()));
@@ -263,7 +264,7 @@ void TerminateOnNaNCallback::on_train_batch_end(std::int64_t batch, const Logs& 
                  "NaN or Inf loss encountered at batch {}. Loss value: {}. Terminating training "
                  "immediately.",
                  batch, *loss);
-  std::printf("Batch %lld: Invalid loss, terminating training\n", static_cast<long long>(batch));
+  print_text(fmt::format("Batch {}: Invalid loss, terminating training\n", batch));
   model()->stop_training = true;
 }
 
@@ -290,7 +291,7 @@ void MemoryCallbackImpl::on_epoch_end(std::int64_t, Logs& logs) {
   const memory::BudgetStats now = memory::stats(config_.device);
   logs.set("memory_in_use", static_cast<double>(now.in_use));
   logs.set("memory_peak", static_cast<double>(now.peak));
-  if (config_.print_report) std::printf("%s\n", memory::report().to_string().c_str());
+  if (config_.print_report) print_text(memory::report().to_string() + "\n");
 }
 
 }  // namespace plimsoll::keras

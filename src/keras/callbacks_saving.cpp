@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "keras/names.h"
+#include "keras/progress.h"
 #include "plimsoll/keras/callbacks.h"
 #include "plimsoll/keras/model.h"
 
@@ -120,8 +121,7 @@ void ModelCheckpointCallback::on_train_batch_end(std::int64_t batch, const Logs&
 
 bool ModelCheckpointCallback::is_wanted(const Logs& logs, const std::string& path) {
   const auto say = [&](const std::string& what) {
-    if (config_.verbose > 0)
-      std::printf("\nEpoch %lld: %s\n", static_cast<long long>(epoch_ + 1), what.c_str());
+    if (config_.verbose > 0) print_text(fmt::format("\nEpoch {}: {}\n", epoch_ + 1, what));
   };
   if (!config_.save_best_only) {
     say("saving model to " + path);

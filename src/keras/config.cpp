@@ -54,6 +54,24 @@ void from_config(const Json& json, Sizes& sizes) {
   }
 }
 
+namespace {
+constinit thread_local const ConfigListing* listing = nullptr;
+}  // namespace
+
+ConfigListing::ConfigListing(std::string what, Json& members) noexcept
+    : what_(std::move(what)), members_(members), outer_(listing) {
+  listing = this;
+}
+ConfigListing::~ConfigListing() {
+  listing = outer_;
+}
+Json* ConfigListing::find(std::string_view what) noexcept {
+  return listing && listing->what_ == what ? &listing->members_ : nullptr;
+}
+
+ConfigVisitor::ConfigVisitor(const Json& from, std::string what)
+    : from_(&from), listing_(ConfigListing::find(what)), what_(std::move(what)) {}
+
 const Json* ConfigVisitor::take(std::string_view name) {
   taken_.emplace_back(name);
   return from_->find(name);
@@ -64,6 +82,7 @@ void ConfigVisitor::constant(std::string_view name, const Json& value) {
     (*to_)[name] = value;
     return;
   }
+  if (listing_) (*listing_)[name] = value;
   const Json* found = take(name);
   PLIMSOLL_CHECK(!found || found->is_null() || *found == value, UnimplementedError,
                  "{}: {}={} is not supported, {} is", what_, name, found->dump(), value.dump());
@@ -74,8 +93,10 @@ void ConfigVisitor::wrong_value(std::string_view name, const char* why) const {
 }
 
 void ConfigVisitor::finish() const {
+  if (listing_) throw ConfigListing::Done();
   if (!from_ || !from_->is_object()) return;
   for (const auto& [name, value] : from_->as_object()) {
+    if (value.is_null()) continue;  // other versions have members that say nothing
     PLIMSOLL_CHECK(std::ranges::find(taken_, name) != taken_.end(), InvalidArgumentError,
                    "Unrecognized keyword arguments passed to {}: {{'{}': {}}}", what_, name,
                    value.dump().substr(0, 200));

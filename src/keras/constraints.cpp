@@ -2,6 +2,7 @@
 
 #include "keras/backend.h"
 #include "keras/registry.h"
+#include "keras/tables.h"
 #include "plimsoll/ops.h"
 
 namespace plimsoll::keras {
@@ -19,6 +20,10 @@ Tensor norms_of(const Tensor& w, const NormAxes& axes) {
 }
 
 }  // namespace
+
+std::span<const ClassRow> constraint_rows() {
+  return kConstraints;
+}
 
 std::shared_ptr<Constraint> Constraint::get(const Json& identifier) {
   return make_object_of<Constraint>(identifier, kConstraints, "constraint");

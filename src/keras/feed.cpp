@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "data/node.h"
 #include "keras/backend.h"
 #include "plimsoll/ops.h"
 
@@ -50,12 +51,13 @@ Nested with_class_weight(const Nested& y, const Nested& sample_weight,
   return weights_by_class(y, class_weight);
 }
 
-// As a batch of so many rows looks.
+// As a batch of so many rows looks: data in double precision comes in single, as in Keras.
 Nested form_of(const Nested& batch, std::int64_t num_rows) {
   return batch.map([&](const Value& v) {
     PartialShape shape = v.shape();
     shape[0] = num_rows;
-    return Value(KerasTensor(std::move(shape), v.dtype(), "batch"));
+    const DType dtype = v.dtype() == float64 ? float32 : v.dtype();
+    return Value(KerasTensor(std::move(shape), dtype, "batch"));
   });
 }
 
@@ -96,7 +98,7 @@ Feed feed_of_arrays(const Nested& x, const Nested& y, const Nested& sample_weigh
   const Nested batch = Nested::List{x, y, weights};
   const std::int64_t num =
       options.num_rows < 0 ? std::max<std::int64_t>(0, all - options.first_row) : options.num_rows;
-  data::Dataset rows = data::Dataset::from_tensor_slices(to_element(batch));
+  data::Dataset rows = data::slices_as_floats(to_element(batch));
   if (options.first_row > 0) rows = rows.skip(options.first_row);
   if (num != all) rows = rows.take(num);
   if (options.shuffle && num > 1) rows = rows.shuffle(num, {.seed = make_default_seed()});

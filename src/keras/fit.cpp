@@ -20,7 +20,7 @@ namespace {
 const memory::Budget& budget_of(const Model& model) {
   const auto weights = model.weights();
   return weights.empty() ? place_value(DType::kFloat32, 0).budget()
-                         : owner_of(weights[0]->raw().state()->value)->budget();
+                         : weights[0]->raw().state()->home().budget();
 }
 
 // Batches of one epoch after the other. With a number of steps, an epoch goes on where the last one
@@ -295,6 +295,7 @@ Logs Model::train_on_batch(const Nested& x, const Nested& y, const Nested& sampl
   PLIMSOLL_CHECK(element, InvalidArgumentError, "train_on_batch got no rows");
   const Nested batch = to_batch(*element);
   state.step_for(*this, StepKind::kTrain, batch);
+  reset_metrics();
   return state.run(*this, StepKind::kTrain, batch);
 }
 
@@ -302,6 +303,7 @@ Logs Model::test_on_batch(const Nested& x, const Nested& y, const Nested& sample
   TrainerState& state = trainer();
   const Nested batch = Nested::List{x, y, sample_weight};
   state.step_for(*this, StepKind::kTest, batch);
+  reset_metrics();
   return state.run(*this, StepKind::kTest, batch);
 }
 

@@ -69,8 +69,7 @@ Limit limit_of(const TrainerState& state, const memory::Budget& budget) {
 
 Device& device_of(const Model& model) {
   const auto weights = model.weights();
-  return weights.empty() ? place_value(DType::kFloat32, 0)
-                         : *owner_of(weights[0]->raw().state()->value);
+  return weights.empty() ? place_value(DType::kFloat32, 0) : weights[0]->raw().state()->home();
 }
 
 }  // namespace
@@ -81,40 +80,61 @@ namespace {
 // made them.
 struct Phase {
   std::uint64_t batch_bytes = 0, arena_bytes = 0, result_bytes = 0;
+  // The most in the first round, where the results of the last step are there with its batch only.
+  std::uint64_t first_bytes = 0;
 };
+// arena: what there is already.
 Phase prepare_phase(Model& model, TrainerState& state, StepKind kind, const Feed& feed,
-                    MemoryPlan& largest) {
+                    std::uint64_t arena, MemoryPlan& largest) {
   Phase phase;
   for (const Nested& form : feed.forms) {
     const Step step = prepare(model, state, kind, form);
     phase.batch_bytes = std::max(phase.batch_bytes, step.batch_bytes);
     phase.arena_bytes = std::max(phase.arena_bytes, rounded(step.plan.arena_bytes));
     phase.result_bytes += step.plan.output_bytes;
+    phase.first_bytes = std::max(phase.first_bytes, std::max(arena, phase.arena_bytes) +
+                                                        step.batch_bytes + phase.result_bytes);
     if (step.plan.peak_bytes >= largest.peak_bytes) largest = step.plan;
   }
   return phase;
 }
 
+std::uint64_t without_values(const std::vector<VariablePtr>& variables) {
+  std::uint64_t nbytes = 0;
+  for (const VariablePtr& v : variables) {
+    if (!v->has_value()) nbytes += rounded(static_cast<std::uint64_t>(v->nbytes()));
+  }
+  return nbytes;
+}
+
 }  // namespace
 
 FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, const Feed* validation,
-                   std::int64_t num_epochs) {
+                   std::int64_t num_epochs, StepKind kind) {
+  const bool trains = kind == StepKind::kTrain;
   // What earlier steps have kept for the next ones is planned anew.
   for (const auto& step : state.steps) {
     if (step) step->function.trim();
   }
   FitPlan plan;
-  const Phase train = prepare_phase(model, state, StepKind::kTrain, training, plan.step);
-  const Phase test =
-      validation ? prepare_phase(model, state, StepKind::kTest, *validation, plan.step) : Phase();
+  const Phase train = prepare_phase(model, state, kind, training, 0, plan.step);
+  const Phase test = validation ? prepare_phase(model, state, StepKind::kTest, *validation,
+                                                train.arena_bytes, plan.step)
+                                : Phase();
   Device& device = device_of(model);
   const memory::BudgetStats now = device.budget().stats();
   plan.weights_bytes = nbytes_of(model.weights());
-  if (state.optimizer) plan.optimizer_bytes = nbytes_of(state.optimizer->variables());
+  // Of models that are shapes alone.
+  std::uint64_t missing = without_values(model.weights());
+  if (trains && state.optimizer) {
+    plan.optimizer_bytes = nbytes_of(state.optimizer->variables());
+    missing += without_values(state.optimizer->variables());
+  }
   // The first step copies weights whose values somebody else holds.
   std::uint64_t copies = 0;
   for (const VariablePtr& v : model.trainable_weights()) {
-    if (!v->raw().state()->is_alone()) copies += rounded(static_cast<std::uint64_t>(v->nbytes()));
+    if (trains && !v->raw().state()->is_alone())
+      copies += rounded(static_cast<std::uint64_t>(v->nbytes()));
   }
   // Row numbers are on the host, and there while it trains.
   const std::uint64_t shuffle =
@@ -122,13 +142,18 @@ FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, cons
   plan.arena_bytes = std::max(train.arena_bytes, test.arena_bytes);
   plan.batch_bytes = std::max(train.batch_bytes, test.batch_bytes);
   // The arena keeps the size that it once had: after a validation, an epoch of training has it too.
-  const bool trains_again = validation && num_epochs > 1;
-  const std::uint64_t training_bytes = (trains_again ? plan.arena_bytes : train.arena_bytes) +
-                                       train.batch_bytes + train.result_bytes + shuffle +
-                                       (trains_again ? test.result_bytes : 0);
-  const std::uint64_t test_bytes =
-      validation ? plan.arena_bytes + test.batch_bytes + train.result_bytes + test.result_bytes : 0;
-  plan.peak_bytes = now.in_use + copies + std::max(training_bytes, test_bytes);
+  const bool is_repeated = num_epochs > 1;
+  const std::uint64_t training_bytes =
+      shuffle + (is_repeated
+                     ? plan.arena_bytes + train.batch_bytes + train.result_bytes + test.result_bytes
+                     : train.first_bytes);
+  std::uint64_t test_bytes = 0;
+  if (validation) {
+    test_bytes =
+        train.result_bytes +
+        (is_repeated ? plan.arena_bytes + test.batch_bytes + test.result_bytes : test.first_bytes);
+  }
+  plan.peak_bytes = now.in_use + missing + copies + std::max(training_bytes, test_bytes);
   plan.other_bytes =
       plan.peak_bytes - std::min(plan.peak_bytes, plan.arena_bytes + plan.batch_bytes +
                                                       plan.weights_bytes + plan.optimizer_bytes);

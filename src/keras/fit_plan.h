@@ -8,9 +8,9 @@ namespace plimsoll::keras {
 
 // Prepares the steps for every form of batch that is known, so that kernels and constants are
 // there, and adds up what is held now and what the steps will take more. `num_epochs` are trained,
-// each followed by the validation, if there is one.
+// each followed by the validation, if there is one. `kind` is what is done with `training`.
 FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, const Feed* validation,
-                   std::int64_t num_epochs);
+                   std::int64_t num_epochs, StepKind kind = StepKind::kTrain);
 
 // throws: ResourceExhaustedError that names the largest batch that fits, if the plan passes the
 // budget of compile or a limit of the device.

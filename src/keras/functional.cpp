@@ -68,7 +68,7 @@ FunctionalModel::FunctionalModel(const Nested& inputs, const Nested& outputs, La
     : Model(std::move(options)),
       graph_(std::make_unique<FunctionalGraph>(make_functional_graph(inputs, outputs))) {
   autocast_ = false;  // each input is brought to its own type
-  for (const LayerPtr& layer : graph_->layers) track_layer(layer);
+  for (const LayerPtr& layer : graph_->layers) track_layer(layer, "layers/");
   set_built(true);
   if (!trainable()) set_trainable(false);
 }
@@ -114,7 +114,7 @@ Nested FunctionalModel::call(const Nested& given, const CallArgs& args) {
   };
   for (const auto& node : graph.nodes) {
     CallArgs call = node->args;
-    if (!call.training) call.training = args.training;
+    if (args.training) call.training = args.training;  // as in Keras, the model's goes before
     Nested inputs = node->inputs.map(read);
     call.named = node->args.named.map(read);
     call.mask = node->args.mask.map(read);

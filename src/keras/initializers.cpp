@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "keras/backend.h"
 #include "keras/registry.h"
+#include "keras/tables.h"
 #include "plimsoll/ops.h"
 
 namespace plimsoll::keras {
@@ -70,6 +71,10 @@ Tensor scaled(const Shape& shape, DType dtype, double scale, std::string_view mo
 }
 
 }  // namespace
+
+std::span<const ClassRow> initializer_rows() {
+  return kInitializers;
+}
 
 std::shared_ptr<Initializer> Initializer::get(const Json& identifier) {
   return make_object_of<Initializer>(identifier, kInitializers, "initializer");

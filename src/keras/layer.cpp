@@ -88,7 +88,7 @@ VariablePtr Layer::add_weight(WeightOptions options) {
   const DType dtype = options.dtype.value_or(variable_dtype());
   if (!options.initializer) options.initializer = is_floating(dtype) ? "glorot_uniform" : "zeros";
   if (options.name.empty()) options.name = "variable";
-  auto made = std::make_shared<Variable>((*options.initializer)(options.shape, dtype),
+  auto made = std::make_shared<Variable>(TensorSpec{dtype, options.shape}, options.initializer,
                                          VariableInfo{.name = options.name,
                                                       .path = name() + "/" + options.name,
                                                       .trainable = options.trainable,
@@ -100,10 +100,29 @@ VariablePtr Layer::add_weight(WeightOptions options) {
   return made;
 }
 
-void Layer::track_layer(LayerPtr layer) {
+void Layer::track_layer(LayerPtr layer, std::string attribute) {
   PLIMSOLL_CHECK(layer, InvalidArgumentError, "layer '{}' tracks a layer that is not there",
                  name());
   sublayers_.push_back(std::move(layer));
+  attributes_.push_back(std::move(attribute));
+}
+
+std::vector<NamedLayer> Layer::named_sublayers() const {
+  std::vector<NamedLayer> named;
+  std::map<std::string, int> counts;
+  for (std::size_t i = 0; i < sublayers_.size(); ++i) {
+    std::string name = attributes_[i];
+    if (dynamic_cast<const OpLayer*>(sublayers_[i].get())) continue;  // files do not count them
+    if (name.empty() || name.back() == '/') {
+      // Keras's own class has another name than the one that it is exported under.
+      const std::string class_name = sublayers_[i]->class_name();
+      name += class_name == "GroupQueryAttention" ? "grouped_query_attention"
+                                                  : to_snake_case(class_name);
+      if (const int number = counts[name]++; number > 0) name += fmt::format("_{}", number);
+    }
+    named.push_back({std::move(name), sublayers_[i]});
+  }
+  return named;
 }
 
 void Layer::set_path(const std::string& prefix) {

@@ -6,6 +6,7 @@
 #include "keras/backend.h"
 #include "keras/losses_util.h"
 #include "keras/registry.h"
+#include "keras/tables.h"
 #include "plimsoll/ops.h"
 
 namespace plimsoll::keras {
@@ -60,6 +61,10 @@ Tensor to_signs(const Tensor& y_true) {
 }
 
 }  // namespace
+
+std::span<const ClassRow> loss_rows() {
+  return kLosses;
+}
 
 std::shared_ptr<Loss> Loss::get(const Json& identifier) {
   if (identifier.is_string()) {  // MSE is mse, BCE is bce

@@ -6,6 +6,7 @@
 #include "keras/backend.h"
 #include "keras/losses_util.h"
 #include "keras/registry.h"
+#include "keras/tables.h"
 #include "plimsoll/ops.h"
 
 namespace plimsoll::keras {
@@ -69,6 +70,10 @@ Labels labels_of(const PartialShape& y_true, const PartialShape& y_pred) {
 }
 
 }  // namespace
+
+std::span<const ClassRow> metric_rows() {
+  return kMetrics;
+}
 
 std::shared_ptr<Metric> Metric::get(const Json& identifier) {
   if (identifier.is_string()) {  // MSE is mse

@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "keras/names.h"
 #include "keras/registry.h"
+#include "plimsoll/keras/classes.h"
 
 namespace plimsoll::keras {
 namespace {
@@ -20,7 +21,47 @@ Registered& registered() {
   return all;
 }
 
+constinit thread_local const CustomObjectScope* custom_objects = nullptr;
+constinit thread_local const char* wanted = "";
+
+std::shared_ptr<Object> make_wanted(const saving::ObjectMaker& make, const Json& config,
+                                    const char* kind) {
+  struct Restore {
+    const char* outer = wanted;
+    ~Restore() { wanted = outer; }
+  } const restore;
+  wanted = kind;
+  return make(config);
+}
+
+}  // namespace
+
+struct CustomObjects {
+  static saving::ObjectMaker find(std::string_view name) {
+    const std::string bare(name.substr(name.rfind('>') + 1));  // without its package
+    for (const CustomObjectScope* scope = custom_objects; scope; scope = scope->outer_) {
+      for (const std::string& key : {std::string(name), bare}) {
+        const auto found = scope->objects_.find(key);
+        if (found != scope->objects_.end()) return found->second;
+      }
+    }
+    return nullptr;
+  }
+};
+
+CustomObjectScope::CustomObjectScope(
+    const std::map<std::string, saving::ObjectMaker>& objects) noexcept
+    : objects_(objects), outer_(custom_objects) {
+  custom_objects = this;
+}
+CustomObjectScope::~CustomObjectScope() {
+  custom_objects = outer_;
+}
+
+namespace {
+
 saving::ObjectMaker find_registered(std::string_view name) {
+  if (auto make = CustomObjects::find(name)) return make;
   Registered& all = registered();
   std::scoped_lock lock(all.mutex);
   if (const auto found = all.makers.find(name); found != all.makers.end()) return found->second;
@@ -59,6 +100,14 @@ const ClassRow* find_row(std::span<const ClassRow> rows, std::string_view name) 
 
 }  // namespace
 
+const char* wanted_kind() noexcept {
+  return wanted;
+}
+
+bool is_registered(std::string_view name) {
+  return find_registered(name) != nullptr;
+}
+
 Json Object::get_config() const {
   Json config = Json::object();
   ConfigVisitor visitor(config);
@@ -86,14 +135,17 @@ std::shared_ptr<Object> make_object(const Json& identifier, std::span<const Clas
     name = class_name->as_string();
     if (const Json* given = identifier.find("config"); given && !given->is_null()) config = given;
     if (const Json* full = identifier.find("registered_name"); full && full->is_string()) {
-      if (const auto make = find_registered(full->as_string())) return make(*config);
+      if (const auto make = find_registered(full->as_string()))
+        return make_wanted(make, *config, kind);
     }
   } else {
     throw InvalidArgumentError(fmt::format("Could not interpret {} identifier: {}", kind,
                                            identifier.dump().substr(0, 200)));
   }
-  if (const auto make = find_registered(name)) return make(*config);
+  if (const auto make = find_registered(name)) return make_wanted(make, *config, kind);
   const ClassRow* row = find_row(rows, name);
+  // Keras 2 writes some of its own as Custom>Adam.
+  if (!row && name.starts_with("Custom>")) row = find_row(rows, std::string_view(name).substr(7));
   if (!row) unknown_name(name, rows, kind);
   return row->make(*config);
 }

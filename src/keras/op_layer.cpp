@@ -7,7 +7,7 @@
 namespace plimsoll::keras {
 namespace {
 
-constexpr OpRow kOps[] = {
+const OpRow kOps[] = {
     {"Add", nullptr, plimsoll::add},
     {"Subtract", nullptr, plimsoll::subtract},
     {"Multiply", nullptr, plimsoll::multiply},
@@ -25,11 +25,39 @@ constexpr OpRow kOps[] = {
     {"Exp", plimsoll::exp, nullptr, true},
     {"Log", math::log, nullptr, true},
     {"Tanh", plimsoll::tanh, nullptr, true},
+    {"Sin", plimsoll::sin, nullptr, true},
+    {"Cos", plimsoll::cos, nullptr, true},
+    {"Log1p", math::log1p, nullptr, true},
+    {"Reciprocal", math::reciprocal, nullptr, true},
+    {"Floor", plimsoll::floor, nullptr},
+    {"Ceil", math::ceil, nullptr},
+    {"Sign", plimsoll::sign, nullptr},
+    {"Relu", nn::relu, nullptr, false, "nn"},
+    {"Relu6", nn::relu6, nullptr, false, "nn"},
+    {"Sigmoid", plimsoll::sigmoid, nullptr, false, "nn"},
+    {"Silu", [](const Tensor& x) { return nn::silu(x); }, nullptr, false, "nn"},
+    {"Softplus", math::softplus, nullptr, false, "nn"},
+    {"Softsign", nn::softsign, nullptr, false, "nn"},
+    {"HardSigmoid", nn::hard_sigmoid, nullptr, false, "nn"},
+    {"HardSilu", nn::hard_silu, nullptr, false, "nn"},
+    {"Rsqrt", math::rsqrt, nullptr, true, "math"},
+    {"Equal", nullptr, plimsoll::equal},
+    {"NotEqual", nullptr, plimsoll::not_equal},
+    {"Greater", nullptr, plimsoll::greater},
+    {"GreaterEqual", nullptr, plimsoll::greater_equal},
+    {"Less", nullptr, plimsoll::less},
+    {"LessEqual", nullptr, plimsoll::less_equal},
+    {"LogicalAnd", nullptr, plimsoll::logical_and},
+    {"LogicalOr", nullptr, plimsoll::logical_or},
+    {"LogicalNot", plimsoll::logical_not, nullptr},
+    {"Matmul", nullptr, [](const Tensor& x, const Tensor& y) { return matmul(x, y); }},
 };
 
 const OpRow* find_op(std::string_view class_name) {
-  for (const OpRow& row : kOps) {
-    if (class_name == row.class_name) return &row;
+  for (const std::span<const OpRow> rows : {std::span<const OpRow>(kOps), general_ops()}) {
+    for (const OpRow& row : rows) {
+      if (class_name == row.class_name) return &row;
+    }
   }
   return nullptr;
 }
@@ -83,22 +111,30 @@ DType result_type(DType a, DType b) noexcept {
   return is_floating(a) ? DType::kFloat32 : DType::kInt16;  // float16, bfloat16; int8, uint8
 }
 
-OpLayer::OpLayer(const OpRow& row, std::string name)
-    : Layer({.name = std::move(name)}), row_(&row) {
+OpLayer::OpLayer(const OpRow& row, std::string name, Json config)
+    : Layer({.name = std::move(name)}), row_(&row), config_(std::move(config)) {
   autocast_ = false;
   set_built(true);
   this->name();
 }
 
 std::vector<std::string> OpLayer::call_argument_names() const {
-  return row_->binary ? std::vector<std::string>{"x2"} : std::vector<std::string>{};
+  return row_->binary ? std::vector<std::string>{"x2"} : row_->arguments;
 }
 
 Json OpLayer::get_config() const {
-  return Json::object({{"name", name()}});
+  Json config = Json::object({{"name", name()}});
+  for (const auto& [key, value] : config_.as_object()) config[key] = value;
+  return config;
 }
 
 Nested OpLayer::call(const Nested& inputs, const CallArgs& args) {
+  if (row_->general) {
+    std::vector<Tensor> xs;
+    inputs.for_each([&](const Value& v) { xs.push_back(v.tensor()); });
+    PLIMSOLL_CHECK(!xs.empty(), InvalidArgumentError, "{} was called on nothing", row_->class_name);
+    return row_->general({xs, args, config_});
+  }
   const Tensor& x = inputs.leaf().tensor();
   if (row_->unary) return compute(*row_, x, Tensor());
   if (const Nested* second = args.find("x2")) return compute(*row_, x, *second);
@@ -117,22 +153,32 @@ bool is_op(const Json& identifier) noexcept {
   return name.starts_with("keras.src.ops") || name.starts_with("keras.ops");
 }
 
+bool is_known_op(std::string_view class_name) noexcept {
+  return find_op(class_name) != nullptr;
+}
+
 LayerPtr make_op_layer(const Json& identifier) {
   const std::string& class_name = identifier.at("class_name").as_string();
   const OpRow* row = find_op(class_name);
   if (!row) {
     std::string names;
-    for (const OpRow& known : kOps)
-      names += (names.empty() ? "" : ", ") + std::string(known.class_name);
+    for (const std::span<const OpRow> rows : {std::span<const OpRow>(kOps), general_ops()}) {
+      for (const OpRow& known : rows)
+        names += (names.empty() ? "" : ", ") + std::string(known.class_name);
+    }
     throw UnimplementedError("the op " + class_name + " cannot be a node of a model here; " +
                              names + " can");
   }
   std::string name;
-  if (const Json* config = identifier.find("config")) {
+  Json made_with = Json::object();
+  if (const Json* config = identifier.find("config"); config && config->is_object()) {
+    for (const auto& [key, value] : config->as_object()) {
+      if (key != "name") made_with[key] = value;
+    }
     if (const Json* given = config->find("name"); given && given->is_string())
       name = given->as_string();
   }
-  return std::make_shared<OpLayer>(*row, std::move(name));
+  return std::make_shared<OpLayer>(*row, std::move(name), std::move(made_with));
 }
 
 Nested operator+(const Nested& x, const Nested& y) {

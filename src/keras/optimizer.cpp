@@ -100,22 +100,27 @@ std::shared_ptr<Optimizer> Optimizer::get(const Json& identifier) {
   return make_object_of<Optimizer>(exact, optimizer_rows(), "optimizer");
 }
 
+VariableInfo Optimizer::info_of(const std::string& variable_name) const {
+  return {.name = variable_name,
+          .path = name() + "/" + variable_name,
+          .trainable = false,
+          .autocast = false,
+          .tag = memory::Tag::kOptimizer};
+}
+
 VariablePtr Optimizer::add_variable(const Tensor& value, const std::string& variable_name) {
-  auto made = std::make_shared<Variable>(value, VariableInfo{.name = variable_name,
-                                                             .path = name() + "/" + variable_name,
-                                                             .trainable = false,
-                                                             .autocast = false,
-                                                             .tag = memory::Tag::kOptimizer});
-  variables_.push_back(made);
-  return made;
+  variables_.push_back(std::make_shared<Variable>(value, info_of(variable_name)));
+  return variables_.back();
 }
 
 VariablePtr Optimizer::add_slot(const Variable& variable, const SlotSpec& spec) {
   std::string path = variable.path().empty() ? variable.name() : variable.path();
   std::ranges::replace(path, '/', '_');
-  return add_variable(
-      fill(spec.shape.value_or(variable.shape()), spec.initial_value, variable.dtype()),
-      path + "_" + spec.name);
+  const WithoutValuesScope as_the_weight(!variable.has_value());
+  variables_.push_back(std::make_shared<Variable>(
+      TensorSpec{variable.dtype(), spec.shape.value_or(variable.shape())},
+      initializers::Constant({spec.initial_value}), info_of(path + "_" + spec.name)));
+  return variables_.back();
 }
 
 void Optimizer::make_own_variables() const {
@@ -157,7 +162,7 @@ void Optimizer::build(std::span<const VariablePtr> given) {
     built_ = true;
     return;
   }
-  const std::string where = given[0]->raw().value().device();
+  const std::string where = given[0]->device();
   move_own_variables(where);
   const DeviceScope there = device(where);
   trainable_.assign(given.begin(), given.end());

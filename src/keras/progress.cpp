@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 
 #include "plimsoll/bytes.h"
+#include "plimsoll/keras/utils.h"
 
 namespace plimsoll::keras {
 namespace {
@@ -43,7 +45,22 @@ std::string format_logs(const Logs& logs, std::uint64_t peak_bytes) {
   return text;
 }
 
+std::atomic<utils::Printer> printer = nullptr;
+
 }  // namespace
+
+void utils::set_printer(Printer given) noexcept {
+  printer = given;
+}
+
+void print_text(const std::string& text) {
+  if (const utils::Printer print = printer) {
+    print(text);
+  } else {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+  }
+}
 
 Verbose resolve(Verbose verbose) {
   if (verbose != Verbose::kAuto) return verbose;
@@ -70,8 +87,7 @@ void Progress::begin_epoch(std::int64_t epoch, std::int64_t num_epochs) {
 
 void Progress::line(const std::string& text) const {
   if (verbose_ == Verbose::kSilent) return;
-  std::printf("%s\n", text.c_str());
-  std::fflush(stdout);
+  print_text(text + "\n");
 }
 
 void Progress::update(std::int64_t step, const Logs& logs, std::uint64_t peak_bytes) {
@@ -109,11 +125,10 @@ void Progress::draw(std::int64_t step, const Logs& logs, std::uint64_t peak_byte
     const std::size_t size = text.size();
     if (size < width_) text.append(width_ - size, ' ');
     width_ = size;
-    std::printf("\r%s%s", text.c_str(), is_last ? "\n" : "");
+    print_text("\r" + text + (is_last ? "\n" : ""));
   } else {
-    std::printf("%s\n", text.c_str());
+    print_text(text + "\n");
   }
-  std::fflush(stdout);
 }
 
 }  // namespace plimsoll::keras

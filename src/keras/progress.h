@@ -10,6 +10,9 @@
 
 namespace plimsoll::keras {
 
+// To the printer of utils::set_printer, or the standard output.
+void print_text(const std::string& text);
+
 // kAuto: a bar on a terminal, a line an epoch elsewhere.
 Verbose resolve(Verbose verbose);
 

@@ -13,6 +13,8 @@ namespace plimsoll::keras {
 // throws: InvalidArgumentError for what is no such thing, with the names that are.
 std::shared_ptr<Object> make_object(const Json& identifier, std::span<const ClassRow> rows,
                                     const char* kind);
+// Whether users have registered a class, or have it in a CustomObjectScope.
+bool is_registered(std::string_view name);
 // The same as a T. throws: InvalidArgumentError if it is something else.
 template <class T>
 std::shared_ptr<T> make_object_of(const Json& identifier, std::span<const ClassRow> rows,

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "keras/registry.h"
+#include "keras/tables.h"
 #include "plimsoll/ops.h"
 
 namespace plimsoll::keras {
@@ -23,6 +24,10 @@ void check_factor(const char* name, double value) {
 }
 
 }  // namespace
+
+std::span<const ClassRow> regularizer_rows() {
+  return kRegularizers;
+}
 
 std::shared_ptr<Regularizer> Regularizer::get(const Json& identifier) {
   return make_object_of<Regularizer>(identifier, kRegularizers, "regularizer");

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "keras/registry.h"
+#include "keras/tables.h"
 #include "plimsoll/ops.h"
 
 namespace plimsoll::keras {
@@ -38,6 +39,10 @@ Tensor portion(const Tensor& step, double decay_steps, bool staircase) {
 }
 
 }  // namespace
+
+std::span<const ClassRow> schedule_rows() {
+  return kSchedules;
+}
 
 std::shared_ptr<LearningRateSchedule> LearningRateSchedule::get(const Json& identifier) {
   return make_object_of<LearningRateSchedule>(identifier, kSchedules, "learning rate schedule");

@@ -55,7 +55,7 @@ void SequentialModel::append(const SequentialItem& item) {
                    "{}",
                    stack_.size() + 1);
   } else {
-    track_layer(layer);
+    track_layer(layer, "layers/");
   }
   stack_.push_back(layer);
 }
@@ -66,7 +66,7 @@ LayerPtr SequentialModel::pop() {
   LayerPtr last = stack_.back();
   stack_.pop_back();
   untrack_layers();
-  for (const LayerPtr& layer : layers()) track_layer(layer);
+  for (const LayerPtr& layer : layers()) track_layer(layer, "layers/");
   rebuild();
   return last;
 }

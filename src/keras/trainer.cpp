@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "plimsoll/bytes.h"
 #include "plimsoll/gradient_tape.h"
+#include "plimsoll/keras/layers/lookup.h"
 #include "plimsoll/keras/optimizers.h"
 #include "plimsoll/ops.h"
 #include "runtime/trace.h"
@@ -31,6 +32,15 @@ bool same_form(const Nest<int>& a, const Nested& b) {
     if (!same_form(a[i], b[i])) return false;
   }
   return true;
+}
+
+// Whether there are layers in it that look words up, which functions cannot.
+bool is_for_host(const Model& model) {
+  return std::ranges::any_of(model.flatten_layers(), [](const Layer* layer) {
+    return dynamic_cast<const TextVectorizationLayer*>(layer) ||
+           dynamic_cast<const LookupLayer<StringLookupConfig>*>(layer) ||
+           dynamic_cast<const LookupLayer<IntegerLookupConfig>*>(layer);
+  });
 }
 
 // Keras sorts the names of logs.
@@ -72,10 +82,11 @@ TrainerState::TrainerState(CompileOptions given)
 void TrainerState::build(Model& model, const Nested& batch, bool for_training) {
   const auto is_unbuilt = [](const Layer* layer) { return !layer->built(); };
   const Nested& x = batch[0];
-  if (!model.built() || std::ranges::any_of(model.flatten_layers(), is_unbuilt)) {
-    model.ensure_built(shapes_of(x));
+  model.ensure_built(shapes_of(x));
+  // Layers inside may have to see their inputs. A model whose layers are all there may be without a
+  // `call`, and have steps of its own.
+  if (std::ranges::any_of(model.flatten_layers(), is_unbuilt))
     model.compute_output_spec(x, {.training = for_training});
-  }
   model.set_path("");
   if (for_training && optimizer && !optimizer->built()) optimizer->build(model.trainable_weights());
 }
@@ -145,7 +156,7 @@ Logs TrainerState::run(Model& model, StepKind kind, const Nested& batch) {
 }
 
 Nested TrainerState::run_predict(Model& model, const Nested& batch) {
-  if (options.run_eagerly) return model.predict_step(batch);
+  if (options.run_eagerly || is_for_host(model)) return model.predict_step(batch);
   const StepFunction& step = step_for(model, StepKind::kPredict, batch, false);
   const std::vector<Tensor> results = step.function(BatchLayout::flatten(batch));
   return step.result_layout->map(
@@ -159,6 +170,9 @@ void Model::compile(CompileOptions options) {
   PLIMSOLL_CHECK(options.optimizer, InvalidArgumentError,
                  "compile of model '{}' needs an optimizer", name());
   if (!options.memory_budget.empty()) parse_bytes(options.memory_budget);
+  // Options may serve several models: by name, each gets an optimizer of its own.
+  if (options.optimizer.is_by_name())
+    options.optimizer = Optimizer::get(serialize_keras_object(options.optimizer.get()));
   const bool is_half =
       dtype_policy().compute_dtype() == DType::kFloat16 ||
       std::ranges::any_of(flatten_layers(), [](const Layer* layer) {
@@ -173,6 +187,10 @@ void Model::compile(CompileOptions options) {
 
 bool Model::compiled() const noexcept {
   return trainer_ && trainer_->optimizer;
+}
+
+const CompileOptions& Model::compile_options() const {
+  return trainer().options;
 }
 
 TrainerState& Model::trainer() const {

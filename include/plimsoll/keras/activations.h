@@ -40,6 +40,11 @@ class Activation {
 };
 
 namespace activations {
+// The name under which models from files of Keras 2 have their hard_sigmoid, which is steeper: 0.2
+// x
+// + 0.5 between 0 and 1. It is not among names().
+inline constexpr const char* kKeras2HardSigmoid = "hard_sigmoid_of_keras_2";
+
 std::vector<std::string> names();
 Tensor relu(const Tensor& x, double negative_slope = 0, double max_value = -1,
             double threshold = 0);  // max_value below 0: none

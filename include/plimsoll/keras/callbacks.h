@@ -40,11 +40,12 @@ struct EarlyStoppingConfig {
   std::string monitor = "val_loss";
   double min_delta = 0;
   std::int64_t patience = 0;
-  int verbose = 0;
+  std::int64_t verbose = 0;
   std::string mode = "auto";
   std::optional<double> baseline = {};
   bool restore_best_weights = false;  // memory: a copy of the weights
   std::int64_t start_from_epoch = 0;
+  void visit(ConfigVisitor& v);
 };
 class EarlyStoppingCallback : public MonitorCallback {
  public:
@@ -65,11 +66,12 @@ struct ReduceLROnPlateauConfig {
   std::string monitor = "val_loss";
   double factor = 0.1;
   std::int64_t patience = 10;
-  int verbose = 0;
+  std::int64_t verbose = 0;
   std::string mode = "auto";
   double min_delta = 1e-4;
   std::int64_t cooldown = 0;
   double min_lr = 0;
+  void visit(ConfigVisitor& v);
 };
 class ReduceLROnPlateauCallback : public MonitorCallback {
  public:
@@ -85,7 +87,7 @@ class ReduceLROnPlateauCallback : public MonitorCallback {
 
 struct LearningRateSchedulerConfig {
   std::function<double(std::int64_t epoch, double learning_rate)> schedule;
-  int verbose = 0;
+  std::int64_t verbose = 0;
 };
 class LearningRateSchedulerCallback : public Callback {
  public:
@@ -102,6 +104,7 @@ struct CSVLoggerConfig {
   std::string filename;
   std::string separator = ",";
   bool append = false;
+  void visit(ConfigVisitor& v);
 };
 class CSVLoggerCallback : public Callback {
  public:
@@ -122,6 +125,7 @@ class CSVLoggerCallback : public Callback {
 
 struct TerminateOnNaNConfig {
   bool raise_error = false;
+  void visit(ConfigVisitor& v);
 };
 class TerminateOnNaNCallback : public Callback {
  public:
@@ -153,12 +157,13 @@ class SaveClock {
 struct ModelCheckpointConfig {
   std::string filepath;  // may hold {epoch:02d}, {val_loss:.2f}, {batch}
   std::string monitor = "val_loss";
-  int verbose = 0;
+  std::int64_t verbose = 0;
   bool save_best_only = false;
   bool save_weights_only = false;
   std::string mode = "auto";
   SaveFreq save_freq = "epoch";
   std::optional<double> initial_value_threshold = {};
+  void visit(ConfigVisitor& v);
 };
 class ModelCheckpointCallback : public MonitorCallback {
  public:
@@ -190,6 +195,7 @@ struct BackupAndRestoreConfig {
   SaveFreq save_freq = "epoch";
   bool double_checkpoint = false;
   bool delete_checkpoint = true;
+  void visit(ConfigVisitor& v);
 };
 // Writes weights and the optimizer's state now and then, and begins there if a run was interrupted.
 class BackupAndRestoreCallback : public Callback {
@@ -232,6 +238,7 @@ class LambdaCallbackImpl : public Callback {
 struct MemoryCallbackConfig {
   std::string device = {};    // "GPU:0"; none: all together
   bool print_report = false;  // who holds what, after each epoch
+  void visit(ConfigVisitor& v);
 };
 // Adds to the logs of each epoch what the device holds, and held at most, in bytes:
 // memory_in_use and memory_peak.

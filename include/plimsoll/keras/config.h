@@ -131,18 +131,38 @@ class Number {
   bool is_whole_ = false;
 };
 
+// While it lives, on this thread: a visitor that is to read a `what` notes the members it is asked
+// for, with the values that they have by then, and `finish` throws Done.
+class ConfigListing {
+ public:
+  struct Done {};
+  ConfigListing(std::string what, Json& members) noexcept;
+  ~ConfigListing();
+  ConfigListing(const ConfigListing&) = delete;
+  ConfigListing& operator=(const ConfigListing&) = delete;
+  // Where to note the members; null: nobody lists a `what`.
+  static Json* find(std::string_view what) noexcept;
+
+ private:
+  const std::string what_;
+  Json& members_;
+  const ConfigListing* outer_;
+};
+
 class ConfigVisitor {
  public:
   // Writes into `to`.
   explicit ConfigVisitor(Json& to) noexcept : to_(&to) {}
   // Reads from `from`; `what` is named in errors. What is not there keeps its value.
-  ConfigVisitor(const Json& from, std::string what) : from_(&from), what_(std::move(what)) {}
+  ConfigVisitor(const Json& from, std::string what);
 
   bool is_reading() const noexcept { return from_ != nullptr; }
   template <class T>
   void operator()(std::string_view name, T& value) {
     if (to_) {
       (*to_)[name] = to_config(value);
+    } else if (listing_) {
+      (*listing_)[name] = to_config(value);
     } else if (const Json* found = take(name)) {
       try {
         from_config(*found, value);
@@ -178,6 +198,7 @@ class ConfigVisitor {
 
   Json* to_ = nullptr;
   const Json* from_ = nullptr;
+  Json* listing_ = nullptr;  // members are noted there, not read
   std::string what_;
   std::vector<std::string> taken_;
 };

@@ -82,6 +82,14 @@ struct WeightOptions {
 
 using LayerPtr = std::shared_ptr<class Layer>;
 
+// A layer inside another, and the name that weight files have for it.
+struct NamedLayer {
+  std::string name;  // "cell", "layers/dense_1"
+  LayerPtr layer;
+};
+// What a layer keeps in files beside its weights: contents by file name, "vocabulary.txt".
+using Assets = std::map<std::string, std::string>;
+
 class Layer : public Object, public std::enable_shared_from_this<Layer> {
  public:
   explicit Layer(LayerOptions options = {});
@@ -137,6 +145,7 @@ class Layer : public Object, public std::enable_shared_from_this<Layer> {
 
   // Layers that this one consists of, in the order in which they were tracked.
   const std::vector<LayerPtr>& sublayers() const noexcept { return sublayers_; }
+  std::vector<NamedLayer> named_sublayers() const;
   // All layers inside, depth first, without this one.
   std::vector<Layer*> flatten_layers() const;
 
@@ -144,6 +153,11 @@ class Layer : public Object, public std::enable_shared_from_this<Layer> {
   // none or several.
   Nested input() const;
   Nested output() const;
+
+  // What is saved with a model beside weights and configuration. throws, of load_assets:
+  // InvalidArgumentError for what is not the layer's.
+  virtual Assets save_assets() const { return {}; }
+  virtual void load_assets(const Assets&) {}
 
   // By name ("dense"), by configuration, or none. throws: InvalidArgumentError.
   static LayerPtr get(const Json& identifier);
@@ -157,18 +171,23 @@ class Layer : public Object, public std::enable_shared_from_this<Layer> {
 
  protected:
   VariablePtr add_weight(WeightOptions options);
-  // Makes a layer part of this one. Returns it.
+  // Makes a layer part of this one. Returns it. In weight files it has the name `attribute`; one
+  // that ends in "/" is a list of layers, which are known by their classes and numbered.
   template <class L>
-  L track(L layer) {
-    track_layer(layer);
+  L track(L layer, std::string attribute = "") {
+    track_layer(layer, std::move(attribute));
     return layer;
   }
-  void track_layer(LayerPtr layer);
+  void track_layer(LayerPtr layer, std::string attribute = "");
   // Makes a variable of a layer inside one of this layer's own, which come first.
   void track_variable(VariablePtr variable) { variables_.push_back(std::move(variable)); }
-  void untrack_layers() { sublayers_.clear(); }
+  void untrack_layers() {
+    sublayers_.clear();
+    attributes_.clear();
+  }
   void add_node(const std::shared_ptr<Node>& node) { nodes_.push_back(node); }
   void track_metric(std::shared_ptr<Metric> metric) { metrics_.push_back(std::move(metric)); }
+  void untrack_metrics() { metrics_.clear(); }
   // Of named tensors, in build.
   const Shapes& named_shapes() const noexcept { return named_shapes_; }
   void set_built(bool built) noexcept { built_ = built; }
@@ -191,6 +210,7 @@ class Layer : public Object, public std::enable_shared_from_this<Layer> {
   RegularizerArg activity_regularizer_;
   std::vector<VariablePtr> variables_;
   std::vector<LayerPtr> sublayers_;
+  std::vector<std::string> attributes_;  // by sublayer
   std::vector<std::shared_ptr<Metric>> metrics_;
   mutable std::vector<Tensor> losses_;
   std::vector<std::weak_ptr<Node>> nodes_;

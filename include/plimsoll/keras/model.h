@@ -36,6 +36,7 @@
 #include "plimsoll/keras/loss.h"
 #include "plimsoll/keras/metrics.h"
 #include "plimsoll/keras/optimizer.h"
+#include "plimsoll/keras/saving.h"
 #include "plimsoll/memory_plan.h"
 
 namespace plimsoll::keras {
@@ -110,6 +111,12 @@ struct PredictOptions {
   std::vector<CallbackPtr> callbacks = {};
 };
 
+struct PlanOptions {
+  std::int64_t batch_size = 32;
+  // Of each input, without the batch, where the model leaves dimensions open.
+  std::vector<PartialShape> input_shapes = {};
+};
+
 struct SummaryOptions {
   std::int64_t batch_size = 1;  // of the activations that are shown
   int line_length = 0;          // 0: as wide as needed
@@ -117,7 +124,7 @@ struct SummaryOptions {
   bool show_trainable = false;
 };
 
-// What a fit will take, known before its first step.
+// What a fit will take, or a batch, known before its first step.
 struct FitPlan {
   std::uint64_t peak_bytes = 0;   // the most that the device will hold, everything counted
   std::uint64_t limit_bytes = 0;  // the smallest limit that holds for it; kNoLimit: none
@@ -161,6 +168,7 @@ class Model : public Layer {
   // The outputs for all samples, joined. memory: the result; one step's arena.
   Nested predict(const Nested& x, const PredictOptions& options = {});
   Nested predict(const data::Dataset& dataset, const PredictOptions& options = {});
+  // Of this batch alone: metrics begin anew.
   Logs train_on_batch(const Nested& x, const Nested& y, const Nested& sample_weight = {},
                       const std::map<std::int64_t, double>& class_weight = {});
   Logs test_on_batch(const Nested& x, const Nested& y, const Nested& sample_weight = {});
@@ -168,17 +176,25 @@ class Model : public Layer {
 
   // What fit with such data would take; runs nothing.
   FitPlan plan_fit(const Nested& x, const Nested& y, const FitOptions& options = {});
+  // What one batch would take, from shapes alone: train_on_batch, with labels as the loss has them,
+  // and predict_on_batch. For models without values, too: weights and slots are counted as if they
+  // were there. memory: kernels and constants of the step, as long as the model is planned with.
+  // throws: FailedPreconditionError before compile (plan_train) and for a model whose inputs are
+  // not known; InvalidArgumentError for open dimensions that are not said.
+  FitPlan plan_train(const PlanOptions& options = {});
+  FitPlan plan_predict(const PlanOptions& options = {});
 
   const std::shared_ptr<Optimizer>& optimizer() const;
-  std::vector<MetricPtr> model_metrics() const;  // loss first
+  const CompileOptions& compile_options() const;  // throws: FailedPreconditionError before compile
+  std::vector<MetricPtr> model_metrics() const;   // loss first
   void reset_metrics();
   bool stop_training = false;    // set by callbacks
   std::int64_t first_epoch = 0;  // where fit begins, if a callback found an interrupted run
 
-  // Model files: not built yet. throws: UnimplementedError.
-  void save(const std::string& path) const;
-  void save_weights(const std::string& path) const;
-  void load_weights(const std::string& path);
+  // See plimsoll/keras/saving.h.
+  void save(const std::string& path, const SaveOptions& options = {}) const;
+  void save_weights(const std::string& path, const SaveOptions& options = {}) const;
+  void load_weights(const std::string& path, const LoadWeightsOptions& options = {});
 
   // What a class of one's own may define: a step on {x, y, sample_weight}, of which the last two
   // may be none. It is traced once for each shape. Gives named scalars.
@@ -209,6 +225,7 @@ class FunctionalModel : public Model {
   ~FunctionalModel() override;
 
   std::string class_name() const override { return "Functional"; }
+  std::string module() const override { return "keras.src.models.functional"; }
   std::string registered_name() const override { return "Functional"; }
   Json get_config() const override;
   Nested call(const Nested& inputs, const CallArgs& args) override;

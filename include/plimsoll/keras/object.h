@@ -9,6 +9,7 @@
 
 #include <concepts>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -62,6 +63,20 @@ void register_keras_serializable(const std::string& package, const std::string& 
                                  ObjectMaker make);
 }  // namespace saving
 
+// Classes by name that are known, before all others, while it lives, on this thread.
+class CustomObjectScope {
+ public:
+  explicit CustomObjectScope(const std::map<std::string, saving::ObjectMaker>& objects) noexcept;
+  ~CustomObjectScope();
+  CustomObjectScope(const CustomObjectScope&) = delete;
+  CustomObjectScope& operator=(const CustomObjectScope&) = delete;
+
+ private:
+  friend struct CustomObjects;
+  const std::map<std::string, saving::ObjectMaker>& objects_;
+  const CustomObjectScope* outer_;
+};
+
 // The part of a class that follows from its configuration struct C: C::kClassName is Keras's name.
 template <class Base, class C>
 class Configured : public Base {
@@ -100,9 +115,9 @@ class Arg {
  public:
   Arg() noexcept = default;
   Arg(std::nullptr_t) noexcept {}
-  Arg(const char* name) : ptr_(T::get(Json(name))) {}
-  Arg(const std::string& name) : ptr_(T::get(Json(name))) {}
-  Arg(const Json& config) : ptr_(T::get(config)) {}
+  Arg(const char* name) : ptr_(T::get(Json(name))), is_by_name_(true) {}
+  Arg(const std::string& name) : ptr_(T::get(Json(name))), is_by_name_(true) {}
+  Arg(const Json& config) : ptr_(T::get(config)), is_by_name_(true) {}
   template <class U>
   requires std::derived_from<U, T> Arg(std::shared_ptr<U> object)
   noexcept : ptr_(std::move(object)) {}
@@ -115,12 +130,15 @@ class Arg {
   T& operator*() const noexcept { return *ptr_; }
   T* get() const noexcept { return ptr_.get(); }
   const std::shared_ptr<T>& ptr() const noexcept { return ptr_; }
+  // Whether the object was made for this argument, of a name or a configuration.
+  bool is_by_name() const noexcept { return is_by_name_; }
 
   friend Json to_config(const Arg& arg) { return serialize_keras_object(arg.ptr_.get()); }
   friend void from_config(const Json& json, Arg& arg) { arg = json.is_null() ? Arg() : Arg(json); }
 
  private:
   std::shared_ptr<T> ptr_;
+  bool is_by_name_ = false;
 };
 
 }  // namespace plimsoll::keras

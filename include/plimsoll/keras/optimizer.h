@@ -148,6 +148,7 @@ class Optimizer : public Object {
     std::size_t index;  // of the variable
   };
 
+  VariableInfo info_of(const std::string& variable_name) const;
   void make_own_variables() const;
   void move_own_variables(const std::string& device);
   Tensor counted() const;  // iterations(), as a tensor

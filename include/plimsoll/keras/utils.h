@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "plimsoll/data/dataset.h"
@@ -16,6 +17,10 @@ Tensor to_categorical(const Tensor& x, std::optional<std::int64_t> num_classes =
 Tensor normalize(const Tensor& x, std::int64_t axis = -1, std::int64_t order = 2);
 // Begins all random sequences anew: weights, dropout, shuffles, tf::random.
 void set_random_seed(std::int64_t seed);
+
+// Where progress bars and the messages of callbacks go. Null: to the standard output.
+using Printer = void (*)(const std::string& text);
+void set_printer(Printer printer) noexcept;
 
 struct SplitOptions {
   std::optional<double> left_size = {}, right_size = {};  // a part (below 1) or a number of rows

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "plimsoll/keras/constraints.h"
+#include "plimsoll/keras/initializers.h"
 #include "plimsoll/keras/regularizers.h"
 #include "plimsoll/variable.h"
 
@@ -25,6 +26,8 @@ class Variable {
   // memory: the value under its tag and path; a copy, where others see it. May be made while a
   // function is traced.
   Variable(Tensor initial_value, VariableInfo info);
+  // The same with the value that the initializer gives; in a WithoutValuesScope without one.
+  Variable(const TensorSpec& spec, InitializerArg initializer, VariableInfo info);
   Variable(const Variable&) = delete;
   Variable& operator=(const Variable&) = delete;
 
@@ -36,8 +39,13 @@ class Variable {
   void assign_add(const Tensor& delta);
   void assign_sub(const Tensor& delta);
 
+  bool has_value() const noexcept { return variable_.has_value(); }
+  // Gives a variable without a value the one that its initializer gives.
+  void initialize();
+
   const std::string& name() const noexcept { return info_.name; }
   const std::string& path() const noexcept { return info_.path; }
+  std::string device() const;  // where its value is, or will be
   const Shape& shape() const noexcept { return variable_.shape(); }
   DType dtype() const noexcept { return variable_.dtype(); }
   std::int64_t nbytes() const noexcept { return shape().num_elements() * dtype_size(dtype()); }
@@ -52,10 +60,25 @@ class Variable {
 
  private:
   VariableInfo info_;
+  InitializerArg initializer_;  // of a variable that may be without a value
   plimsoll::Variable variable_;
 };
 
 using VariablePtr = std::shared_ptr<Variable>;
+
+// Layers make their variables without values while it lives, on this thread: models of shapes
+// alone, to be planned, or to be filled from a file.
+class WithoutValuesScope {
+ public:
+  explicit WithoutValuesScope(bool enabled = true) noexcept;
+  ~WithoutValuesScope();
+  WithoutValuesScope(const WithoutValuesScope&) = delete;
+  WithoutValuesScope& operator=(const WithoutValuesScope&) = delete;
+  static bool is_active() noexcept;
+
+ private:
+  bool outer_;
+};
 
 // Variables are read in this type while it lives, on this thread; none: in their own.
 class AutocastScope {

@@ -80,9 +80,10 @@ std::shared_ptr<EinsumDenseLayer> GroupQueryAttentionLayer::projection(
   config.output_shape.insert(config.output_shape.end(), output.begin(), output.end());
   if (config_.use_bias) config.bias_axes = bias_axes;
   return track(std::make_shared<EinsumDenseLayer>(
-      std::move(config), LayerOptions{.name = layer_name,
-                                      .dtype = dtype_policy(),
-                                      .activity_regularizer = activity_regularizer()}));
+                   std::move(config), LayerOptions{.name = layer_name,
+                                                   .dtype = dtype_policy(),
+                                                   .activity_regularizer = activity_regularizer()}),
+               "_" + projection_attribute(layer_name));
 }
 
 void GroupQueryAttentionLayer::build(const Shapes& input_shapes) {

@@ -129,10 +129,12 @@ std::shared_ptr<EinsumDenseLayer> MultiHeadAttentionLayer::projection(
   config.output_shape.resize(static_cast<std::size_t>(free_dims) - 1);
   config.output_shape.insert(config.output_shape.end(), output.begin(), output.end());
   if (config_.use_bias) config.bias_axes = bias;
-  return track(std::make_shared<EinsumDenseLayer>(
-      std::move(config), LayerOptions{.name = layer_name,
-                                      .dtype = dtype_policy(),
-                                      .activity_regularizer = config_.activity_regularizer}));
+  return track(
+      std::make_shared<EinsumDenseLayer>(
+          std::move(config), LayerOptions{.name = layer_name,
+                                          .dtype = dtype_policy(),
+                                          .activity_regularizer = config_.activity_regularizer}),
+      (layer_name == "gate" ? "_" : "") + projection_attribute(layer_name));
 }
 
 void MultiHeadAttentionLayer::build(const Shapes& input_shapes) {

@@ -48,6 +48,10 @@ struct AttentionInputs {
 };
 AttentionInputs attention_inputs(const Layer& layer, const Nested& inputs, const CallArgs& args,
                                  const Tensor& query_mask);
+// What files call a projection: "query_dense", "output_dense".
+inline std::string projection_attribute(std::string_view name) {
+  return std::string(name == "attention_output" ? "output" : name) + "_dense";
+}
 // The shapes of value and key in build.
 struct KeyValueShapes {
   PartialShape value, key;

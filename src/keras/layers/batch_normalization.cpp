@@ -136,7 +136,7 @@ void BatchNormalizationLayer::build_renorm(const Shape& shape) {
                                    .initializer = initializer,
                                    .trainable = false,
                                    .autocast = false});
-    if (is_deviation) made->assign(sqrt(made->value()));
+    if (is_deviation && made->has_value()) made->assign(sqrt(made->value()));
     return made;
   };
   moving_stddev_ = add("moving_stddev", config_.moving_variance_initializer, true);

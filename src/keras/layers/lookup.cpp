@@ -1,6 +1,9 @@
 #include "plimsoll/keras/layers/lookup.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -40,6 +43,25 @@ void visit_lookup(ConfigVisitor& v, C& c) {
   v.constant("salt", nullptr);
   if (kIsString) v.constant("encoding", "utf-8");
   v.ignore("has_input_vocabulary");
+}
+
+std::string text_of(const std::string& token) {
+  return token;
+}
+std::string text_of(std::int64_t token) {
+  return std::to_string(token);
+}
+template <class Token>
+Token token_of(const std::string& text) {
+  if constexpr (std::is_same_v<Token, std::string>) {
+    return text;
+  } else {
+    std::int64_t value = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+    PLIMSOLL_CHECK(read.ec == std::errc() && read.ptr == text.data() + text.size(),
+                   InvalidArgumentError, "a vocabulary of numbers has the line '{}'", text);
+    return value;
+  }
 }
 
 std::string shown(const std::string& token) {
@@ -185,6 +207,35 @@ std::vector<typename C::Token> LookupLayer<C>::get_vocabulary(bool include_speci
   return all;
 }
 
+// A line for each token, with the special ones in front.
+template <class C>
+Assets LookupLayer<C>::save_assets() const {
+  if (this->config_.vocabulary || tokens_.empty()) return {};  // it is in the configuration
+  std::vector<std::string> lines;
+  for (const Token& token : get_vocabulary()) lines.push_back(text_of(token));
+  return {{"vocabulary.txt", fmt::format("{}", fmt::join(lines, "\n"))}};
+}
+
+template <class C>
+void LookupLayer<C>::load_assets(const Assets& assets) {
+  const auto found = assets.find("vocabulary.txt");
+  if (found == assets.end() || this->config_.vocabulary) return;
+  PLIMSOLL_CHECK(
+      this->config_.output_mode != "tf_idf", UnimplementedError,
+      "layer '{}' has learnt its vocabulary with output_mode='tf_idf': its weights are not "
+      "read from files yet. Give it `vocabulary` and `idf_weights` when it is made",
+      this->name());
+  std::vector<Token> tokens;
+  std::size_t begin = 0;
+  const std::string& text = found->second;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    tokens.push_back(token_of<Token>(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  set_vocabulary(tokens);
+}
+
 template <class C>
 void LookupLayer<C>::adapt(std::span<const Tensor> batches) {
   const C& c = this->config_;
@@ -268,6 +319,11 @@ Nested LookupLayer<C>::call(const Nested& inputs, const CallArgs&) {
                  "layer '{}' looks its inputs up on the host and cannot be part of a function: "
                  "call it on the data before",
                  this->name());
+  PLIMSOLL_CHECK(
+      c.vocabulary || !tokens_.empty(), FailedPreconditionError,
+      "layer '{}' has no vocabulary: call adapt() or set_vocabulary() first. Files in .h5 "
+      "by Keras do not hold what a layer has learnt; .keras files do",
+      this->name());
   if (c.invert) {
     const std::vector<Token> all = get_vocabulary();
     std::vector<Token> found;

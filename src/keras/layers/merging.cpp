@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "keras/backend.h"
 #include "keras/layers/tables.h"
+#include "keras/op_layer.h"
 #include "plimsoll/ops.h"
 
 namespace plimsoll::keras {
@@ -148,6 +149,12 @@ Nested MergeLayer::call(const Nested& inputs, const CallArgs& args) {
   for (const Nested& item : inputs.list()) {
     tensors.push_back(item);
     rank = std::max(rank, tensors.back().rank());
+  }
+  // Types are brought together, as Keras does.
+  DType dtype = tensors[0].dtype();
+  for (const Tensor& t : tensors) dtype = result_type(dtype, t.dtype());
+  for (Tensor& t : tensors) {
+    if (t.dtype() != dtype) t = cast(t, dtype);
   }
   std::vector<Tensor> masks = mask_list(args.mask, tensors.size());
   for (std::size_t i = 0; reshapes_ && i < tensors.size(); ++i) {

@@ -254,7 +254,7 @@ SpectralNormalizationLayer::SpectralNormalizationLayer(SpectralNormalizationConf
                  "`power_iterations` should be greater than zero. Received: "
                  "`power_iterations={}`",
                  config_.power_iterations);
-  track_layer(config_.layer.ptr());
+  track_layer(config_.layer.ptr(), "layer");
 }
 
 void SpectralNormalizationLayer::build(const Shapes& input_shapes) {

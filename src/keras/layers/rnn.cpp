@@ -46,7 +46,7 @@ RnnLayer::RnnLayer(std::shared_ptr<RnnCell> cell, const RnnFlags& flags, LayerOp
   PLIMSOLL_CHECK(cell_, InvalidArgumentError,
                  "Argument `cell` should have a `call` method. Received: cell=None");
   supports_masking_ = true;
-  track(LayerPtr(cell_));
+  track(LayerPtr(cell_), "cell");
 }
 
 void RnnLayer::build(const Shapes& input_shapes) {

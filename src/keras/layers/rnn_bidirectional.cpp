@@ -59,8 +59,8 @@ BidirectionalLayer::BidirectionalLayer(BidirectionalConfig config, LayerOptions 
   backward_->set_zero_output_for_mask(b.return_sequences);
   config_.layer = LayerPtr(forward_);
   config_.backward_layer = LayerPtr(backward_);
-  track(LayerPtr(forward_));
-  track(LayerPtr(backward_));
+  track(LayerPtr(forward_), "forward_layer");
+  track(LayerPtr(backward_), "backward_layer");
   supports_masking_ = true;
 }
 

@@ -8,7 +8,7 @@ StackedRNNCellsLayer::StackedRNNCellsLayer(StackedRNNCellsConfig config, LayerOp
     : Configured(std::move(config), std::move(options)) {
   PLIMSOLL_CHECK(!config_.cells.empty(), InvalidArgumentError,
                  "StackedRNNCells needs at least one cell. Received: cells=[]");
-  for (const RnnCellArg& cell : config_.cells) track(LayerPtr(cell.ptr()));
+  for (const RnnCellArg& cell : config_.cells) track(LayerPtr(cell.ptr()), "cells/");
 }
 
 std::vector<std::int64_t> StackedRNNCellsLayer::state_sizes() const {

@@ -34,7 +34,7 @@ TimeDistributedLayer::TimeDistributedLayer(TimeDistributedConfig config, LayerOp
   PLIMSOLL_CHECK(config_.layer, InvalidArgumentError,
                  "Please initialize `TimeDistributed` layer with a `keras.layers.Layer` instance. "
                  "Received: None");
-  track(config_.layer.ptr());
+  track(config_.layer.ptr(), "layer");
   supports_masking_ = true;
 }
 

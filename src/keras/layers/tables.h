@@ -22,6 +22,7 @@ std::span<const ClassRow> attention_layers();
 std::span<const ClassRow> preprocessing_layers();
 std::span<const ClassRow> lookup_layers();
 std::span<const ClassRow> image_preprocessing_layers();
+std::span<const ClassRow> application_layers();
 
 // All of them.
 std::span<const ClassRow> layer_rows();

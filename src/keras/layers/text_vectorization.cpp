@@ -121,6 +121,14 @@ Json TextVectorizationLayer::get_config() const {
   return config;
 }
 
+// Keras reads it twice.
+Assets TextVectorizationLayer::save_assets() const {
+  Assets assets = lookup_->save_assets();
+  if (const auto found = assets.find("vocabulary.txt"); found != assets.end())
+    assets["_lookup_layer/vocabulary.txt"] = found->second;
+  return assets;
+}
+
 Tensor TextVectorizationLayer::tokens_of(const Tensor& texts) const {
   PLIMSOLL_CHECK(texts.dtype() == DType::kString, InvalidArgumentError,
                  "TextVectorization needs strings. Received: a tensor of {}",

@@ -61,6 +61,8 @@ class LookupLayer : public Configured<AdaptableLayer, C> {
   std::int64_t vocabulary_size() const;
   Nested call(const Nested& inputs, const CallArgs& args) override;
   Nested compute_output_spec(const Nested& inputs, const CallArgs& args) override;
+  Assets save_assets() const override;
+  void load_assets(const Assets& assets) override;
 
  private:
   std::int64_t oov_start() const;
@@ -105,6 +107,8 @@ class TextVectorizationLayer : public Configured<AdaptableLayer, TextVectorizati
   Nested call(const Nested& inputs, const CallArgs& args) override;
   Nested compute_output_spec(const Nested& inputs, const CallArgs& args) override;
   Json get_config() const override;
+  Assets save_assets() const override;
+  void load_assets(const Assets& assets) override { lookup_->load_assets(assets); }
 
  private:
   Tensor tokens_of(const Tensor& texts) const;  // [batch, most], "" behind the last
