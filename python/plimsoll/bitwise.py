@@ -1,0 +1,5 @@
+"""Bits of integers."""
+
+from ._names import namespace
+
+__getattr__, __dir__ = namespace(__name__, "bitwise")

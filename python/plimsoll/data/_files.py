@@ -1,0 +1,55 @@
+"""Datasets of what is in files."""
+
+from .. import _core
+from ..dtypes import string
+from . import _spec
+from ._dataset import Dataset
+
+
+def _names(filenames):
+    """Paths, given as one, a list, a tensor or a dataset of them."""
+    if isinstance(filenames, Dataset):
+        return [name for item in filenames.as_numpy_iterator() for name in _names(item)]
+    if isinstance(filenames, _core.Tensor):
+        filenames = filenames.numpy()
+    if hasattr(filenames, "tolist"):
+        filenames = filenames.tolist()
+    if isinstance(filenames, (str, bytes)) or hasattr(filenames, "__fspath__"):
+        filenames = [filenames]
+    found = []
+    for name in filenames:
+        if isinstance(name, (list, tuple)):
+            found += _names(name)
+        else:
+            name = name.numpy() if isinstance(name, _core.Tensor) else name
+            found.append(name.decode() if isinstance(name, bytes) else str(name))
+    return found
+
+
+def _text(value):
+    value = value.numpy() if isinstance(value, _core.Tensor) else value
+    return value.decode() if isinstance(value, bytes) else value or ""
+
+
+class TFRecordDataset(Dataset):
+    """Records of TFRecord files, as strings."""
+
+    def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None):
+        super().__init__(_core.tfrecord_dataset(_names(filenames), _text(compression_type)), _spec.make((), string))
+
+
+class TextLineDataset(Dataset):
+    """Lines of text files, without their ends."""
+
+    def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None):
+        super().__init__(_core.text_line_dataset(_names(filenames), _text(compression_type)), _spec.make((), string))
+
+
+class FixedLengthRecordDataset(Dataset):
+    """Pieces of one length of files."""
+
+    def __init__(self, filenames, record_bytes, header_bytes=None, footer_bytes=None, buffer_size=None,
+                 compression_type=None, num_parallel_reads=None, name=None):
+        super().__init__(_core.fixed_length_dataset(_names(filenames), record_bytes, header_bytes or 0,
+                                                    footer_bytes or 0, _text(compression_type)),
+                         _spec.make((), string))

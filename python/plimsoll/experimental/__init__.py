@@ -1,0 +1,3 @@
+"""What TensorFlow has as experimental."""
+
+from . import dlpack

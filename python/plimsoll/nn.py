@@ -1,0 +1,5 @@
+"""Neural networks."""
+
+from ._names import namespace
+
+__getattr__, __dir__ = namespace(__name__, "nn")

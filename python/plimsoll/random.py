@@ -1,0 +1,5 @@
+"""Random numbers."""
+
+from ._names import namespace
+
+__getattr__, __dir__ = namespace(__name__, "random")

@@ -1,0 +1,8 @@
+"""Types for annotations."""
+
+from . import _core
+
+
+class experimental:
+    Tensor = _core.Tensor
+    TensorLike = object

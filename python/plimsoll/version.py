@@ -1,0 +1,5 @@
+"""Versions."""
+
+VERSION = "2.21.0"  # the TensorFlow whose names these are
+GIT_VERSION = "plimsoll"
+COMPILER_VERSION = ""

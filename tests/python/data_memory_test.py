@@ -1,0 +1,148 @@
+"""Datasets in Python: memory comes back, threads end, interrupts arrive."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(name="in_use")
+def in_use_fixture(tf):
+    def in_use():
+        gc.collect()
+        return tf.memory.stats("CPU:0")["in_use"]
+    return in_use
+
+
+def large(tf, count=50):
+    return tf.data.Dataset.range(count).map(lambda i: tf.fill([1 << 16], tf.cast(i, tf.float32)))
+
+
+def test_abandoned_runs(tf, in_use):
+    dataset = large(tf).shuffle(8).map(lambda x: x + 1.0, num_parallel_calls=2).batch(2).prefetch(2)
+    next(iter(dataset))
+    tf.memory.trim()
+    before = in_use()
+    for i in range(5):
+        run = iter(dataset)
+        for _ in range(i):
+            next(run)
+        del run
+    assert in_use() <= before + (1 << 20)
+
+
+def test_generators_that_raise(tf, in_use):
+    def rows():
+        for i in range(4):
+            yield np.full([1 << 16], i, np.float32)
+        raise RuntimeError("enough")
+
+    dataset = tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec([1 << 16])).prefetch(2)
+    before = in_use()
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match="enough"):
+            sum(1 for _ in dataset)
+    assert in_use() == before
+
+
+def test_cycles_are_collected(tf):
+    class Holder:
+        def __init__(self):
+            self.bias = tf.Variable(tf.zeros([1000]))
+            self.dataset = tf.data.Dataset.range(4).map(self.change).filter(lambda x: self is not None)
+
+        def change(self, x):
+            return tf.cast(x, tf.float32) + self.bias
+
+    holder = Holder()
+    next(iter(holder.dataset.take(1).map(lambda x: x)))
+    seen = weakref.ref(holder)
+    del holder
+    gc.collect()
+    assert seen() is None
+
+
+def test_functions_live_while_they_run(tf):
+    run = iter(tf.data.Dataset.range(3).map(lambda x: x * 2).flat_map(
+        lambda x: tf.data.Dataset.from_tensors(x).map(lambda y: y + 1)))
+    gc.collect()
+    assert [int(x) for x in run] == [1, 3, 5]
+
+
+def test_prefetch_inside_a_limit(tf):
+    with_room = tf.memory.get_budget()
+    dataset = tf.data.Dataset.range(64).map(lambda i: tf.fill([1 << 18], tf.cast(i, tf.float32)),
+                                            num_parallel_calls=4).prefetch(32)
+    used = tf.memory.stats("CPU:0")["in_use"]
+    tf.memory.set_budget(used + (12 << 20))
+    try:
+        assert [float(x[0]) for x in dataset] == list(range(64))
+    finally:
+        tf.memory.set_budget(with_room)
+
+
+def test_exit_with_open_runs(program):
+    done = program("""
+import time
+def rows():
+    for i in range(1000000):
+        yield i
+run = iter(tf.data.Dataset.from_generator(rows, output_types=tf.int64).map(
+    lambda x: tf.py_function(lambda v: v + 1, [x], tf.int64), num_parallel_calls=2).prefetch(4))
+print(int(next(run)))
+""", timeout=60)
+    assert done.stdout.split() == ["1"] and "rror" not in done.stderr
+
+
+def test_fork(program):
+    done = program("""
+import os
+dataset = tf.data.Dataset.range(20).map(lambda x: x + 1, num_parallel_calls=2).prefetch(2)
+run = iter(dataset)
+next(run)
+child = os.fork()
+if child == 0:
+    try:
+        next(run)
+    except tf.errors.FailedPreconditionError as error:
+        print("fork" in str(error), sum(int(x) for x in dataset), flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+print(sum(int(x) for x in run))
+""", timeout=60)
+    assert done.stdout.split() == ["True", "210", "209"]
+
+
+def test_interrupts(program):
+    done = program("""
+import os, signal, threading, time
+def rows():
+    yield 1
+    while not is_over:
+        time.sleep(0.01)
+    yield 2
+is_over = False
+run = iter(tf.data.Dataset.from_generator(rows, output_types=tf.int32).prefetch(2))
+next(run)
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    next(run)
+except KeyboardInterrupt:
+    print("interrupted")
+is_over = True
+print(int(next(run)))
+""", timeout=60)
+    assert done.stdout.split() == ["interrupted", "2"]
+
+
+def test_arrays_are_not_copied(tf, in_use):
+    rows = np.ones([64, 1 << 14], np.float32)
+    before = in_use()
+    dataset = tf.data.Dataset.from_tensor_slices((rows, np.arange(64))).shuffle(64).batch(4)
+    assert in_use() <= before + 1024  # of 4 MiB
+    assert sum(float(x[0, 0]) for x, _ in dataset) == 16.0
+    rows[:] = 2.0
+    assert sum(float(x[0, 0]) for x, _ in dataset) == 32.0
+    del rows
+    assert sum(float(x[0, 0]) for x, _ in dataset) == 32.0
