@@ -140,6 +140,7 @@ std::vector<OpCase> conv_cases() {
       {"strided_wide", {2, 6, 5, 64}, {3, 3, 64, 64}, {2, 2}, kSame},
       {"winograd_same", {1, 3, 4, 128}, {3, 3, 128, 130}, {1, 1}, kSame},
       {"winograd_explicit", {1, 2, 3, 130}, {3, 3, 130, 128}, {1, 1}, kExplicit, {2, 0, 1, 2}},
+      {"winograd_lanes", {3, 11, 20, 64}, {3, 3, 64, 66}, {1, 1}, kSame},
       {"one_by_one_strided_wide", {2, 5, 5, 64}, {1, 1, 64, 72}, {2, 2}},
       {"strided_valid_leftover", {1, 8, 9, 4}, {3, 2, 4, 5}, {2, 3}},
       {"even_window", {1, 6, 6, 2}, {2, 4, 2, 3}, {1, 1}, kSame},

@@ -169,13 +169,11 @@ def test_sample_weight(server, name, reduction):
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("reduction", REDUCTIONS)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [n for n in CASES if n not in {"dice", "tversky"}])  # these are one number
 def test_mask(server, name, reduction, weighted):
     import keras
     make, y_true, y_pred = CASES[name]
     shape = loss_shape(make, y_true, y_pred)
-    if not shape:
-        pytest.skip("the loss is one number")
     mask = classes(*shape, num=3, seed=5) > 0
     check(server, make(keras.losses, reduction=reduction), y_true, y_pred, mask=mask,
           sample_weight=floats(*shape, seed=9, low=0) if weighted else None)

@@ -38,6 +38,8 @@ Nest<Leaf> read_spec(const Json& json, const F& make) {
   return Nest<Leaf>(make(json));
 }
 
+}  // namespace
+
 void compile(keras::Model& model, const Json& config) {
   keras::CompileOptions options;
   options.optimizer = keras::OptimizerArg(config.at("optimizer"));
@@ -62,6 +64,8 @@ Json from_logs(const keras::Logs& logs) {
   for (const auto& [name, value] : logs) json[name] = value;
   return json;
 }
+
+namespace {
 
 // "batches": lists {x, y, sample_weight}. Answers the logs of each batch by itself, the weights and
 // the predictions for "x" afterwards.

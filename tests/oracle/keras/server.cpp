@@ -158,8 +158,8 @@ Json answer(const std::string& line) {
   try {
     const Json request = Json::parse(line);
     const std::string& what = request.at("do").as_string();
-    for (const auto rows :
-         {layer_handlers(), training_handlers(), model_handlers(), callback_handlers()}) {
+    for (const auto rows : {layer_handlers(), training_handlers(), model_handlers(),
+                            callback_handlers(), file_handlers()}) {
       for (const HandlerRow& row : rows) {
         if (what == row.name) return row.run(request);
       }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "plimsoll/json.h"
-#include "plimsoll/keras/layer.h"
+#include "plimsoll/keras/model.h"
 
 namespace plimsoll::oracle {
 
@@ -13,6 +13,10 @@ Json from_tensor(const Tensor& tensor);
 keras::Nested to_nested(const Json& json);
 std::vector<Tensor> to_tensors(const Json& json);    // a list; null: empty
 Json from_tensors(std::span<const Tensor> tensors);  // an empty tensor is null
+
+// Compiles by what Keras's compile takes; objects are configurations.
+void compile(keras::Model& model, const Json& config);
+Json from_logs(const keras::Logs& logs);
 
 using Handler = Json (*)(const Json& request);
 struct HandlerRow {
@@ -24,5 +28,6 @@ std::span<const HandlerRow> layer_handlers();
 std::span<const HandlerRow> training_handlers();
 std::span<const HandlerRow> model_handlers();
 std::span<const HandlerRow> callback_handlers();
+std::span<const HandlerRow> file_handlers();
 
 }  // namespace plimsoll::oracle
