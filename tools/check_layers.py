@@ -32,7 +32,6 @@ LAYERS = {
     "lite": ["keras", "graph"],
     "share": ["runtime"],
     "distribute": ["runtime"],
-    "compat": ["runtime", "data", "keras"],
 }
 
 # Layers whose tests go through a higher one: the op table runs every op as users call it.
@@ -66,10 +65,12 @@ PUBLIC = {
     "function.h": "runtime",
     "control_flow.h": "runtime",
     "memory_plan.h": "runtime",
+    "custom_gradient.h": "runtime",
     "gradient_tape.h": "runtime",
     "config.h": "runtime",
     "device.h": "runtime",
     "debugging.h": "runtime",
+    "interop.h": "runtime",
     "memory_api.h": "runtime",
     "data/": "data",
     "keras.h": "keras",
@@ -91,7 +92,9 @@ THIRD_PARTY = {
     "nccl": ["distribute"],
     "mpi.h": ["distribute"],
     "zip.h": ["keras"],
-    "zlib.h": ["h5"],
+    "zlib.h": ["h5", "data"],
+    "png.h": ["data"],
+    "jpeglib.h": ["data"],
     "flatbuffers/": ["lite"],
 }
 

@@ -1,5 +1,6 @@
 // Images of another size, row by row: the input rows of an output row are added up first, then the
 // pixels of the sum. Gradients are the same with transposed tables.
+#include <algorithm>
 #include <cstring>
 #include <span>
 
@@ -10,6 +11,8 @@
 
 namespace plimsoll::cpu {
 namespace {
+
+constexpr std::int64_t kBehindLine = 1;  // a number that may be read, and does not count
 
 struct ResizePlan final : KernelState {
   ResizeTable rows, columns;
@@ -44,7 +47,7 @@ KernelStatePtr prepare_resize(const KernelCall& call, ScratchBook& book) {
   const std::int64_t work = num_rows * std::max(line, out.dim(2) * out.dim(3));
   plan->parts =
       std::clamp<std::int64_t>(std::min(num_rows, work / 16384), 1, omp_get_max_threads());
-  book.book(static_cast<std::uint64_t>(plan->parts * line) *
+  book.book(static_cast<std::uint64_t>(plan->parts * (line + kBehindLine)) *
             (is_wide(call) ? sizeof(double) : sizeof(float)));
   return plan;
 }
@@ -54,6 +57,15 @@ template <class A, class T>
 void add_rows(const T* image, std::int64_t row_size, const ResizeTable& table,
               const ResizeTable::Span& span, A* line) noexcept {
   if (span.count == 0) std::fill_n(line, row_size, A(0));
+  if (span.count == 2) {  // bilinear: in one go
+    const A upper = table.weights[static_cast<std::size_t>(span.first)];
+    const A lower = table.weights[static_cast<std::size_t>(span.first + 1)];
+    const T* row = image + span.start * row_size;
+    for (std::int64_t i = 0; i < row_size; ++i)
+      line[i] = upper * static_cast<A>(static_cast<compute_t<T>>(row[i])) +
+                lower * static_cast<A>(static_cast<compute_t<T>>(row[i + row_size]));
+    return;
+  }
   for (std::int64_t k = 0; k < span.count; ++k) {
     const A weight = table.weights[static_cast<std::size_t>(span.first + k)];
     const T* row = image + (span.start + k) * row_size;
@@ -80,6 +92,30 @@ void add_pixels(const A* from, std::int64_t channels, std::span<const float> wei
     out[c] = static_cast<T>(static_cast<compute_t<T>>(sums[c]));
 }
 
+// Three channels of one or two pixels: four numbers at a time, of which the fourth is overwritten
+// by the next pixel. pre: one number is readable behind the line.
+void add_pairs(const float* line, const ResizeTable& table, float* out) noexcept {
+  const auto num = static_cast<std::ptrdiff_t>(table.spans.size());
+  for (std::ptrdiff_t i = 0; i < num; ++i, out += 3) {
+    const ResizeTable::Span& span = table.spans[static_cast<std::size_t>(i)];
+    const float* from = line + span.start * 3;
+    const float* weights = table.weights.data() + span.first;
+    if (span.count == 1) {
+      for (int c = 0; c < 3; ++c) out[c] = weights[0] * from[c];
+      continue;
+    }
+    float left[4], right[4];
+    std::memcpy(left, from, sizeof left);
+    std::memcpy(right, from + 3, sizeof right);
+    for (int c = 0; c < 4; ++c) left[c] = weights[0] * left[c] + weights[1] * right[c];
+    std::memcpy(out, left, i + 1 < num ? sizeof left : 3 * sizeof(float));
+  }
+}
+bool has_pairs(const ResizeTable& table) noexcept {
+  return std::ranges::all_of(table.spans,
+                             [](const auto& span) { return span.count == 1 || span.count == 2; });
+}
+
 template <std::int64_t kBlock, class A, class T>
 void add_columns(const A* line, std::int64_t channels, const ResizeTable& table, T* out) noexcept {
   for (const ResizeTable::Span& span : table.spans) {
@@ -96,6 +132,9 @@ void add_columns(const A* line, std::int64_t channels, const ResizeTable& table,
 
 template <class A, class T>
 void add_columns(const A* line, std::int64_t channels, const ResizeTable& table, T* out) noexcept {
+  if constexpr (std::is_same_v<A, float> && std::is_same_v<T, float>) {
+    if (channels == 3 && has_pairs(table)) return add_pairs(line, table, out);
+  }
   if (channels == 3) return add_columns<3>(line, channels, table, out);
   if (channels < 8) return add_columns<1>(line, channels, table, out);
   add_columns<8>(line, channels, table, out);
@@ -111,7 +150,7 @@ void resize_typed(const RunArgs& args) noexcept {
   const std::int64_t num_rows = out.dim(0) * height;
   parallel_for(plan.parts, 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t part = first; part < last; ++part) {
-      A* line = args.scratch[0].as<A>() + part * row_size;
+      A* line = args.scratch[0].as<A>() + part * (row_size + kBehindLine);
       const std::int64_t end = num_rows * (part + 1) / plan.parts;
       for (std::int64_t row = num_rows * part / plan.parts; row < end; ++row) {
         const auto& span = plan.rows.spans[static_cast<std::size_t>(row % height)];
