@@ -1,4 +1,4 @@
-// The gradient by the filter as products of matrices by oneDNN: for each tap of the window, the
+// The gradient by the filter as products of matrices: for each tap of the window, the
 // pixels under it (a row of channels each) transposed times the gradient. Where windows stride, and
 // where small images have many channels, this beats oneDNN's own convolution.
 #include <optional>
@@ -6,6 +6,7 @@
 #include "backend/cpu/conv.h"
 #include "backend/cpu/onednn.h"
 #include "backend/cpu/parallel.h"
+#include "backend/cpu/product.h"
 
 namespace plimsoll::cpu {
 namespace {
@@ -15,18 +16,11 @@ class ProductConv final : public ConvEngine<T> {
  public:
   ProductConv(const ConvShape& shape, ScratchBook& book)
       : s_(shape), rows_(shape.n * shape.h.out * shape.w.out), gathers_(!sees_every_pixel_once()) {
-    const auto pixels = onednn_desc({s_.in_c, rows_}, {1, s_.in_c}, kOneDnnType<T>);
-    const auto gradient = onednn_desc({rows_, s_.out_c}, {s_.out_c, 1}, kOneDnnType<T>);
-    const auto tap = onednn_desc({s_.in_c, s_.out_c}, {s_.out_c, 1}, kOneDnnType<T>);
-    dnnl::matmul::primitive_desc desc(onednn_engine(), pixels, gradient, tap, onednn_attr());
-    skip_unfit(desc);
-    book.book(desc.scratchpad_desc().get_size());
+    product_.emplace(ProductShape{1, s_.in_c, s_.out_c, rows_, rows_ * s_.in_c, 1, s_.in_c,
+                                  rows_ * s_.out_c, s_.out_c, 1},
+                     false, kOneDnnType<T>);
+    book.book(product_->scratch_bytes());
     if (gathers_) book.book(static_cast<std::uint64_t>(rows_ * s_.in_c) * sizeof(T));
-    product_.emplace(dnnl::matmul(desc), std::vector<OneDnnCall::Operand>{
-                                             {DNNL_ARG_SRC, pixels},
-                                             {DNNL_ARG_WEIGHTS, gradient},
-                                             {DNNL_ARG_DST, tap},
-                                             {DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()}});
   }
 
   Status run(T* image, T* filter, T* out, const T*,
@@ -35,7 +29,7 @@ class ProductConv final : public ConvEngine<T> {
     for (std::int64_t y = 0; y < s_.h.size; ++y) {
       for (std::int64_t x = 0; x < s_.w.size; ++x, filter += s_.in_c * s_.out_c) {
         if (gathers_) gather(image, y * s_.h.dilation, x * s_.w.dilation, pixels);
-        const Status status = product_->run({pixels, out, filter, scratch[0].as<void>()});
+        const Status status = product_->run(pixels, out, filter, scratch[0].as<void>());
         if (!status.ok()) return status;
       }
     }
@@ -71,18 +65,18 @@ class ProductConv final : public ConvEngine<T> {
   const ConvShape s_;
   const std::int64_t rows_;
   const bool gathers_;
-  std::optional<OneDnnCall> product_;
+  std::optional<Product> product_;
 };
 
 }  // namespace
 
 bool product_conv_pays(const ConvShape& s, ConvPass pass) noexcept {
-  constexpr std::int64_t kManyChannels = 64, kLargeFilter = 1 << 18;
+  constexpr std::int64_t kManyChannels = 64, kLargeFilter = 1 << 18, kAnyFilter = 1 << 12;
   if (pass != ConvPass::kToFilter || s.groups != 1 || s.kind != ConvKind::kPlain) return false;
   if (s.h.out * s.w.out == 0) return false;
   if (s.h.stride > 1 || s.w.stride > 1) return s.in_c >= kManyChannels && s.out_c >= kManyChannels;
   return s.h.size == 1 && s.w.size == 1 && s.h.in == s.h.out && s.w.in == s.w.out &&
-         s.in_c * s.out_c >= kLargeFilter;
+         s.in_c * s.out_c >= (has_onednn_products() ? kLargeFilter : kAnyFilter);
 }
 
 template <class T>

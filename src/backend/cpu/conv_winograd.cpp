@@ -1,5 +1,5 @@
 // 3x3 convolutions with stride 1 by Winograd's F(2x2, 3x3): tiles are transformed, multiplied as 16
-// products of matrices by oneDNN, and transformed back. Takes 4/9 of the multiplications; the
+// products of matrices, and transformed back. Takes 4/9 of the multiplications; the
 // transforms go through caches, some lines of tiles at a time. Where the transformed filter is
 // small, each thread has tiles and products of its own, small enough for its own cache; where it is
 // large, a product has all threads, and many tiles.
@@ -8,6 +8,7 @@
 #include "backend/cpu/conv.h"
 #include "backend/cpu/onednn.h"
 #include "backend/cpu/parallel.h"
+#include "backend/cpu/product.h"
 #include "backend/cpu/winograd_tiles.h"
 
 namespace plimsoll::cpu {
@@ -118,10 +119,10 @@ class WinogradConv final : public ConvEngine<float> {
       if (pass_ == ConvPass::kToFilter) {
         take_gradients(to, first, outside, products);
         const Status status =
-            (chunk > begin ? add_product_ : product_)->run({tiles, products, taps, pad});
+            (chunk > begin ? add_product_ : product_)->run(tiles, products, taps, pad);
         if (!status.ok()) return status;
       } else {
-        const Status status = product_->run({tiles, taps, products, pad});
+        const Status status = product_->run(tiles, taps, products, pad);
         if (!status.ok()) return status;
         give_tiles(products, first, outside + from_.c, to);
       }
@@ -132,38 +133,19 @@ class WinogradConv final : public ConvEngine<float> {
   void make_products(bool on_one_thread, ScratchBook& book) {
     const OneThread one_thread(on_one_thread);
     const std::int64_t in = from_.c, out = to_.c;
-    const auto tiles = onednn_desc({kPlanes, tiles_, in}, {tiles_ * in, in, 1});
-    const auto products = onednn_desc({kPlanes, tiles_, out}, {tiles_ * out, out, 1});
-    std::uint64_t pad = 0;
-    const auto make = [&](const dnnl::memory::desc& a, const dnnl::memory::desc& b,
-                          const dnnl::memory::desc& c, bool adds) {
-      auto attr = onednn_attr();
-      if (adds) {
-        dnnl::post_ops sum;
-        sum.append_sum(1);
-        attr.set_post_ops(sum);
-      }
-      dnnl::matmul::primitive_desc desc(onednn_engine(), a, b, c, attr);
-      skip_unfit(desc);
-      pad = std::max<std::uint64_t>(pad, desc.scratchpad_desc().get_size());
-      return OneDnnCall(dnnl::matmul(desc), {{DNNL_ARG_SRC, a},
-                                             {DNNL_ARG_WEIGHTS, b},
-                                             {DNNL_ARG_DST, c},
-                                             {DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()}});
-    };
     if (pass_ == ConvPass::kToFilter) {
-      const auto turned = onednn_desc({kPlanes, in, tiles_}, {tiles_ * in, 1, in});
-      const auto taps = onednn_desc({kPlanes, in, out}, {in * out, out, 1});
-      product_ = make(turned, products, taps, false);
-      if (chunk_ < num_lines_) add_product_ = make(turned, products, taps, true);
+      const ProductShape turned{kPlanes, in, out, tiles_, tiles_ * in, 1, in, tiles_ * out, out, 1};
+      product_.emplace(turned, false);
+      if (chunk_ < num_lines_) add_product_.emplace(turned, true);
     } else {
       // The filter is [in][out] as the forward pass sees it.
       const bool is_back = pass_ == ConvPass::kToInput;
-      const auto taps =
-          onednn_desc({kPlanes, in, out}, is_back ? dnnl::memory::dims{in * out, 1, in}
-                                                  : dnnl::memory::dims{in * out, out, 1});
-      product_ = make(tiles, taps, products, false);
+      product_.emplace(ProductShape{kPlanes, tiles_, out, in, tiles_ * in, in, 1, in * out,
+                                    is_back ? 1 : out, is_back ? in : 1},
+                       false);
     }
+    std::uint64_t pad = product_->scratch_bytes();
+    if (add_product_) pad = std::max(pad, add_product_->scratch_bytes());
     pad_bytes_ = static_cast<std::int64_t>((pad + 63) / 64 * 64);
     book.book(static_cast<std::uint64_t>(lanes_ * pad_bytes_));  // 0
   }
@@ -252,7 +234,7 @@ class WinogradConv final : public ConvEngine<float> {
   std::int64_t chunk_, tiles_;          // lines and tiles at a time
   std::int64_t lanes_;                  // that go at the same time, each through chunks of its own
   std::int64_t taps_size_, pad_bytes_;  // of one lane
-  std::optional<OneDnnCall> product_, add_product_;
+  std::optional<Product> product_, add_product_;
 };
 
 }  // namespace

@@ -178,6 +178,17 @@ void pack_b(const T* b, std::int64_t b_row, std::int64_t b_col, std::int64_t k,
   constexpr std::int64_t kWidth = kTileVecs * HWY_LANES(C);
   for (std::int64_t j0 = 0; j0 < columns; j0 += kWidth, b += kWidth * b_col) {
     const std::int64_t width = std::min(kWidth, columns - j0);
+    if (b_row == 1 && b_col != 1) {  // turned: along its columns, as pack_a does
+      for (std::int64_t j = 0; j < width; ++j) {
+        const T* from = b + j * b_col;
+        for (std::int64_t p = 0; p < k; ++p) to[p * kWidth + j] = static_cast<C>(from[p]);
+      }
+      for (std::int64_t j = width; j < kWidth; ++j) {
+        for (std::int64_t p = 0; p < k; ++p) to[p * kWidth + j] = C(0);
+      }
+      to += k * kWidth;
+      continue;
+    }
     for (std::int64_t p = 0; p < k; ++p, to += kWidth) {
       const T* from = b + p * b_row;
       if (b_col == 1 && width == kWidth) {
