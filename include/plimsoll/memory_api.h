@@ -30,8 +30,9 @@ std::optional<std::uint64_t> get_budget();  // none: no limit but the devices' o
 struct BudgetScopeState;  // internal
 
 // While it lives, what this thread allocates counts against `limit` as well, on each device by
-// itself: a budget below the logical device's. Scopes nest. What is allocated may outlive the
-// scope and counts against it as long.
+// itself: a budget below the logical device's. Scopes nest. Threads of a dataset count against the
+// scope in which its iteration began. What is allocated may outlive the scope and counts against
+// it as long.
 class [[nodiscard]] BudgetScope {
  public:
   explicit BudgetScope(std::string_view limit);  // "256MiB"
@@ -45,7 +46,7 @@ class [[nodiscard]] BudgetScope {
   std::uint64_t peak() const;  // the sum of each device's peak
 
  private:
-  std::unique_ptr<BudgetScopeState> state_;
+  std::shared_ptr<BudgetScopeState> state_;
 };
 
 struct ReportRow {

@@ -220,7 +220,9 @@ nb::dict plan_to_python(const keras::FitPlan& plan) {
   made["optimizer_bytes"] = plan.optimizer_bytes;
   made["arena_bytes"] = plan.arena_bytes;
   made["batch_bytes"] = plan.batch_bytes;
+  made["pipeline_bytes"] = plan.pipeline_bytes;
   made["other_bytes"] = plan.other_bytes;
+  made["is_exact"] = plan.is_exact;
   made["text"] = plan.to_string();
   return made;
 }

@@ -1,4 +1,5 @@
 // Steps that choose among elements, or take them apart.
+#include <algorithm>
 #include <mutex>
 
 #include "base/check.h"
@@ -43,6 +44,35 @@ std::int64_t rows_of(const Element& element) {
   return num_rows.value_or(0);
 }
 
+class StepRun : public Iterator {
+ public:
+  StepRun(NodePtr node, std::unique_ptr<Iterator> run)
+      : node_(std::move(node)), run_(std::move(run)) {}
+  std::optional<Element> next() override {
+    auto element = run_->next();
+    if (element) node_->note(*element);
+    return element;
+  }
+
+ private:
+  const NodePtr node_;
+  const std::unique_ptr<Iterator> run_;
+};
+
+struct StepNode : DatasetNode, std::enable_shared_from_this<StepNode> {
+  Step step;
+
+  std::unique_ptr<Iterator> iterate() const override {
+    return std::make_unique<StepRun>(shared_from_this(), step.run());
+  }
+  std::int64_t cardinality() const override { return step.count(); }
+  Holds holds(Depth depth) const override {
+    const std::uint64_t seen = largest_seen();
+    if (step.holds) return step.holds(depth, seen);
+    return {.element = seen, .given = seen, .kept = 0, .busy = seen, .is_exact = false};
+  }
+};
+
 // What a cached dataset gave, once it has been run to its end.
 struct Cached {
   std::mutex mutex;
@@ -50,14 +80,29 @@ struct Cached {
   bool is_whole = false;
 };
 
+// All elements, if they are not there already. How many those are may not be known.
+Holds held(const Dataset& in, Cached& cached, Depth depth, std::uint64_t seen) {
+  std::scoped_lock lock(cached.mutex);
+  if (cached.is_whole) return {.element = seen};
+  const Holds before = in.node()->holds(depth);
+  const auto count =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(1, in.node()->cardinality()));
+  Holds holds = with_buffer(before, count - 1);
+  holds.kept += before.given;  // that which was given is kept too
+  holds.given = 0;
+  holds.is_exact = false;
+  return holds;
+}
+
 }  // namespace
 
-Dataset make_step(std::function<std::unique_ptr<Iterator>()> run,
-                  std::function<std::int64_t()> count) {
+Dataset make_step(Step step) {
   auto node = std::make_shared<StepNode>();
-  node->run = std::move(run);
-  node->count = std::move(count);
+  node->step = std::move(step);
   return Dataset(std::move(node));
+}
+std::function<Holds(Depth, std::uint64_t)> passing_on(const Dataset& in) {
+  return [in](Depth depth, std::uint64_t) { return in.node()->holds(depth); };
 }
 std::unique_ptr<Iterator> make_run(std::function<std::optional<Element>()> next) {
   return std::make_unique<FunctionRun>(std::move(next));
@@ -65,36 +110,52 @@ std::unique_ptr<Iterator> make_run(std::function<std::optional<Element>()> next)
 
 Dataset Dataset::filter(std::function<bool(const Element&)> predicate) const {
   PLIMSOLL_CHECK(predicate, InvalidArgumentError, "filter needs a function");
-  return make_step([in = *this, predicate] {
-    return make_run([run = shared_run(in), predicate]() -> std::optional<Element> {
-      while (auto element = run->next()) {
-        if (predicate(*element)) return element;
-      }
-      return std::nullopt;
-    });
-  });
+  return make_step({.run =
+                        [in = *this, predicate] {
+                          return make_run(
+                              [run = shared_run(in), predicate]() -> std::optional<Element> {
+                                while (auto element = run->next()) {
+                                  if (predicate(*element)) return element;
+                                }
+                                return std::nullopt;
+                              });
+                        },
+                    .holds = passing_on(*this)});
 }
 
 Dataset Dataset::take_while(std::function<bool(const Element&)> predicate) const {
   PLIMSOLL_CHECK(predicate, InvalidArgumentError, "take_while needs a function");
-  return make_step([in = *this, predicate] {
-    return make_run([run = shared_run(in), predicate]() -> std::optional<Element> {
-      auto element = run->next();
-      return element && predicate(*element) ? element : std::nullopt;
-    });
-  });
+  return make_step({.run =
+                        [in = *this, predicate] {
+                          return make_run(
+                              [run = shared_run(in), predicate]() -> std::optional<Element> {
+                                auto element = run->next();
+                                return element && predicate(*element) ? element : std::nullopt;
+                              });
+                        },
+                    .holds = passing_on(*this)});
 }
 
 Dataset Dataset::enumerate(std::int64_t start) const {
-  return make_step(
-      [in = *this, start] {
-        return make_run([run = shared_run(in), number = start]() mutable -> std::optional<Element> {
-          auto element = run->next();
-          if (!element) return std::nullopt;
-          return Element{constant(number++), std::move(*element)};
-        });
-      },
-      [in = *this] { return in.cardinality(); });
+  constexpr std::uint64_t kNumber = 64;  // bytes of a scalar
+  return make_step({.run =
+                        [in = *this, start] {
+                          return make_run([run = shared_run(in),
+                                           number = start]() mutable -> std::optional<Element> {
+                            auto element = run->next();
+                            if (!element) return std::nullopt;
+                            return Element{constant(number++), std::move(*element)};
+                          });
+                        },
+                    .count = [in = *this] { return in.cardinality(); },
+                    .holds =
+                        [in = *this](Depth depth, std::uint64_t) {
+                          Holds holds = in.node()->holds(depth);
+                          holds.element += kNumber;
+                          holds.given += kNumber;
+                          holds.busy += kNumber;
+                          return holds;
+                        }});
 }
 
 Dataset Dataset::shard(std::int64_t num_shards, std::int64_t index) const {
@@ -103,20 +164,23 @@ Dataset Dataset::shard(std::int64_t num_shards, std::int64_t index) const {
                  num_shards);
   PLIMSOLL_CHECK(index >= 0 && index < num_shards, InvalidArgumentError,
                  "Index must be between 0 and {} (currently index = {}).", num_shards - 1, index);
-  return make_step(
-      [in = *this, num_shards, index] {
-        return make_run([run = shared_run(in), num_shards, index,
-                         at = std::int64_t{0}]() mutable -> std::optional<Element> {
-          while (auto element = run->next()) {
-            if (at++ % num_shards == index) return element;
-          }
-          return std::nullopt;
-        });
-      },
-      [in = *this, num_shards, index] {
-        const std::int64_t n = in.cardinality();
-        return n < 0 ? n : n / num_shards + (n % num_shards > index ? 1 : 0);
-      });
+  return make_step({.run =
+                        [in = *this, num_shards, index] {
+                          return make_run(
+                              [run = shared_run(in), num_shards, index,
+                               at = std::int64_t{0}]() mutable -> std::optional<Element> {
+                                while (auto element = run->next()) {
+                                  if (at++ % num_shards == index) return element;
+                                }
+                                return std::nullopt;
+                              });
+                        },
+                    .count =
+                        [in = *this, num_shards, index] {
+                          const std::int64_t n = in.cardinality();
+                          return n < 0 ? n : n / num_shards + (n % num_shards > index ? 1 : 0);
+                        },
+                    .holds = passing_on(*this)});
 }
 
 Dataset Dataset::unbatch() const {
@@ -129,43 +193,56 @@ Dataset Dataset::unbatch() const {
 Dataset Dataset::scan(const Element& initial_state, ScanFn fn) const {
   PLIMSOLL_CHECK(fn, InvalidArgumentError, "scan needs a function");
   return make_step(
-      [in = *this, initial_state, fn] {
-        return make_run(
-            [run = shared_run(in), state = initial_state, fn]() mutable -> std::optional<Element> {
-              auto element = run->next();
-              if (!element) return std::nullopt;
-              auto [next, output] = fn(state, *element);
-              state = std::move(next);
-              return output;
-            });
-      },
-      [in = *this] { return in.cardinality(); });
+      {.run =
+           [in = *this, initial_state, fn] {
+             return make_run([run = shared_run(in), state = initial_state,
+                              fn]() mutable -> std::optional<Element> {
+               auto element = run->next();
+               if (!element) return std::nullopt;
+               auto [next, output] = fn(state, *element);
+               state = std::move(next);
+               return output;
+             });
+           },
+       .count = [in = *this] { return in.cardinality(); },
+       .holds =
+           [in = *this, state = bytes_of(initial_state)](Depth depth, std::uint64_t seen) {
+             Holds holds =
+                 made_from(in.node()->holds(depth), {.element = seen, .work = seen + state});
+             holds.kept += state;  // and the next one beside it
+             holds.busy += state;
+             holds.is_exact = false;
+             return holds;
+           }});
 }
 
 Dataset Dataset::cache() const {
+  const auto kept = std::make_shared<Cached>();
   return make_step(
-      [in = *this, kept = std::make_shared<Cached>()]() -> std::unique_ptr<Iterator> {
-        std::scoped_lock lock(kept->mutex);
-        if (kept->is_whole) {
-          return make_run([kept, at = std::size_t{0}]() mutable -> std::optional<Element> {
-            if (at == kept->elements.size()) return std::nullopt;
-            return kept->elements[at++];
-          });
-        }
-        return make_run([kept, run = shared_run(in),
-                         seen = std::vector<Element>()]() mutable -> std::optional<Element> {
-          auto element = run->next();
-          if (element) {
-            seen.push_back(*element);
-            return element;
-          }
-          std::scoped_lock end(kept->mutex);
-          if (!kept->is_whole) kept->elements = std::move(seen);
-          kept->is_whole = true;
-          return std::nullopt;
-        });
-      },
-      [in = *this] { return in.cardinality(); });
+      {.run = [in = *this, kept]() -> std::unique_ptr<Iterator> {
+         std::scoped_lock lock(kept->mutex);
+         if (kept->is_whole) {
+           return make_run([kept, at = std::size_t{0}]() mutable -> std::optional<Element> {
+             if (at == kept->elements.size()) return std::nullopt;
+             return kept->elements[at++];
+           });
+         }
+         return make_run([kept, run = shared_run(in),
+                          seen = std::vector<Element>()]() mutable -> std::optional<Element> {
+           auto element = run->next();
+           if (element) {
+             seen.push_back(*element);
+             return element;
+           }
+           std::scoped_lock end(kept->mutex);
+           if (!kept->is_whole) kept->elements = std::move(seen);
+           kept->is_whole = true;
+           return std::nullopt;
+         });
+       },
+       .count = [in = *this] { return in.cardinality(); },
+       .holds = [in = *this, kept](Depth depth,
+                                   std::uint64_t seen) { return held(in, *kept, depth, seen); }});
 }
 
 }  // namespace plimsoll::data

@@ -171,40 +171,67 @@ std::int64_t num_windows(std::int64_t n, const WindowOptions& options) {
 
 Dataset Dataset::zip(const Nest<Dataset>& datasets) {
   PLIMSOLL_CHECK(!datasets.flatten().empty(), InvalidArgumentError, "zip got no datasets");
-  return make_step(
-      [datasets] { return std::make_unique<ZipRun>(datasets); },
-      [datasets] {
-        std::int64_t shortest = kInfinite;
-        datasets.for_each([&](const Dataset& d) { shortest = shorter(shortest, d.cardinality()); });
-        return shortest;
-      });
+  return make_step({.run = [datasets] { return std::make_unique<ZipRun>(datasets); },
+                    .count =
+                        [datasets] {
+                          std::int64_t shortest = kInfinite;
+                          datasets.for_each([&](const Dataset& d) {
+                            shortest = shorter(shortest, d.cardinality());
+                          });
+                          return shortest;
+                        },
+                    .holds =
+                        [datasets](Depth depth, std::uint64_t) {
+                          Holds all;
+                          datasets.for_each([&](const Dataset& d) {
+                            const Holds one = d.node()->holds(depth);
+                            all.busy =
+                                std::max(all.kept + all.given + one.busy, all.busy + one.kept);
+                            all.element += one.element;
+                            all.given += one.given;
+                            all.kept += one.kept;
+                            all.is_exact = all.is_exact && one.is_exact;
+                          });
+                          return all;
+                        }});
 }
 
 Dataset Dataset::concatenate(const Dataset& other) const {
-  return make_step(
-      [first = *this, other] {
-        return make_run([run = std::shared_ptr<Iterator>(first.make_iterator()), other,
-                         is_second = false,
-                         form = std::optional<Element>()]() mutable -> std::optional<Element> {
-          auto element = run->next();
-          if (!element && !is_second) {
-            is_second = true;
-            run = other.make_iterator();
-            element = run->next();
-          }
-          if (!element) return std::nullopt;
-          if (!form) form = element;
-          PLIMSOLL_CHECK(!is_second || same_form(*form, *element), InvalidArgumentError,
-                         "Incompatible types of input datasets: the elements of the second have "
-                         "another structure or other types than those of the first");
-          return element;
-        });
-      },
-      [first = *this, other] {
-        const std::int64_t a = first.cardinality(), b = other.cardinality();
-        if (a == kInfinite || b == kInfinite) return kInfinite;
-        return a == kUnknown || b == kUnknown ? kUnknown : a + b;
-      });
+  const auto run = [first = *this, other] {
+    return make_run([run = std::shared_ptr<Iterator>(first.make_iterator()), other,
+                     is_second = false,
+                     form = std::optional<Element>()]() mutable -> std::optional<Element> {
+      auto element = run->next();
+      if (!element && !is_second) {
+        is_second = true;
+        run = other.make_iterator();
+        element = run->next();
+      }
+      if (!element) return std::nullopt;
+      if (!form) form = element;
+      PLIMSOLL_CHECK(!is_second || same_form(*form, *element), InvalidArgumentError,
+                     "Incompatible types of input datasets: the elements of the second have "
+                     "another structure or other types than those of the first");
+      return element;
+    });
+  };
+  return make_step({.run = run,
+                    .count =
+                        [first = *this, other] {
+                          const std::int64_t a = first.cardinality(), b = other.cardinality();
+                          if (a == kInfinite || b == kInfinite) return kInfinite;
+                          return a == kUnknown || b == kUnknown ? kUnknown : a + b;
+                        },
+                    .holds =
+                        [first = *this, other](Depth depth, std::uint64_t) {
+                          const Holds a = first.node()->holds(depth),
+                                      b = other.node()->holds(depth);
+                          return Holds{.element = std::max(a.element, b.element),
+                                       .given = std::max(a.given, b.given),
+                                       .kept = std::max(a.kept, b.kept),
+                                       .busy = std::max(a.busy, b.busy),
+                                       .is_exact = false};
+                        }});
 }
 
 Dataset Dataset::flat_map(DatasetFn fn) const {
@@ -220,10 +247,21 @@ Dataset Dataset::interleave(DatasetFn fn, const InterleaveOptions& options) cons
   PLIMSOLL_CHECK(options.block_length > 0, InvalidArgumentError,
                  "`block_length` must be > 0. Received: {}", options.block_length);
   const std::int64_t cycle = options.cycle_length == kAutotune ? kCycle : options.cycle_length;
-  return make_step([in = *this, fn, cycle, block = options.block_length] {
-    return std::make_unique<InterleaveRun>(in.make_iterator(), fn, static_cast<std::size_t>(cycle),
-                                           block);
-  });
+  // Of the datasets that it opens, the largest elements that came are known.
+  const auto holds = [in = *this, cycle](Depth depth, std::uint64_t seen) {
+    Holds made = in.node()->holds(depth);
+    made.kept += made.given + static_cast<std::uint64_t>(cycle) * seen;
+    made.busy += static_cast<std::uint64_t>(cycle) * seen + seen;
+    made.element = made.given = seen;
+    made.is_exact = false;
+    return made;
+  };
+  return make_step({.run =
+                        [in = *this, fn, cycle, block = options.block_length] {
+                          return std::make_unique<InterleaveRun>(
+                              in.make_iterator(), fn, static_cast<std::size_t>(cycle), block);
+                        },
+                    .holds = holds});
 }
 
 Dataset Dataset::window(const WindowOptions& options) const {
@@ -233,8 +271,18 @@ Dataset Dataset::window(const WindowOptions& options) const {
     PLIMSOLL_CHECK(value > 0, InvalidArgumentError, "Window {} must be greater than zero, got {}",
                    name, value);
   return make_step(
-      [in = *this, options] { return std::make_unique<WindowRun>(in.make_iterator(), options); },
-      [in = *this, options] { return num_windows(in.cardinality(), options); });
+      {.run = [in = *this,
+               options] { return std::make_unique<WindowRun>(in.make_iterator(), options); },
+       .count = [in = *this, options] { return num_windows(in.cardinality(), options); },
+       .holds =
+           [in = *this, options](Depth depth, std::uint64_t seen) {
+             const auto span = static_cast<std::uint64_t>((options.size - 1) * options.stride + 1);
+             Holds holds = with_buffer(in.node()->holds(depth), span);
+             holds.element = seen;
+             holds.given = 0;  // shared with the buffer
+             holds.is_exact = false;
+             return holds;
+           }});
 }
 
 Dataset Dataset::window(const WindowOptions& options,
@@ -246,14 +294,16 @@ Dataset Dataset::window(const WindowOptions& options,
 
 Dataset Dataset::from_elements(std::vector<Element> elements) {
   const auto kept = std::make_shared<const std::vector<Element>>(std::move(elements));
-  return make_step(
-      [kept] {
-        return make_run([kept, at = std::size_t{0}]() mutable -> std::optional<Element> {
-          if (at == kept->size()) return std::nullopt;
-          return (*kept)[at++];
-        });
-      },
-      [kept] { return static_cast<std::int64_t>(kept->size()); });
+  return make_step({.run =
+                        [kept] {
+                          return make_run(
+                              [kept, at = std::size_t{0}]() mutable -> std::optional<Element> {
+                                if (at == kept->size()) return std::nullopt;
+                                return (*kept)[at++];
+                              });
+                        },
+                    .count = [kept] { return static_cast<std::int64_t>(kept->size()); },
+                    .holds = [](Depth, std::uint64_t seen) { return Holds{.element = seen}; }});
 }
 
 Dataset Dataset::keeping(std::shared_ptr<void> needed) const {
@@ -263,14 +313,15 @@ Dataset Dataset::keeping(std::shared_ptr<void> needed) const {
     ~KeepingRun() override { run.reset(); }
     std::optional<Element> next() override { return run->next(); }
   };
-  return make_step(
-      [in = *this, needed] {
-        auto made = std::make_unique<KeepingRun>();
-        made->needed = needed;
-        made->run = in.make_iterator();
-        return made;
-      },
-      [in = *this] { return in.cardinality(); });
+  return make_step({.run =
+                        [in = *this, needed] {
+                          auto made = std::make_unique<KeepingRun>();
+                          made->needed = needed;
+                          made->run = in.make_iterator();
+                          return made;
+                        },
+                    .count = [in = *this] { return in.cardinality(); },
+                    .holds = passing_on(*this)});
 }
 
 }  // namespace plimsoll::data

@@ -25,6 +25,10 @@ struct SlicesNode : DatasetNode {
 
   std::unique_ptr<Iterator> iterate() const override { return nullptr; }  // by rows
   std::int64_t cardinality() const override { return source.num_rows; }
+  Holds holds(Depth) const override {
+    const std::uint64_t row = bytes_of_rows(source, 1);
+    return {.element = row, .given = row, .kept = 0, .busy = row};
+  }
   const RowSource* rows() const override { return &source; }
   std::unique_ptr<RowIterator> iterate_rows() const override {
     return std::make_unique<CountedRows>(0, source.num_rows);
@@ -33,26 +37,37 @@ struct SlicesNode : DatasetNode {
 
 class GeneratorRun : public Iterator {
  public:
-  explicit GeneratorRun(Dataset::Generator next) : next_(std::move(next)) {}
+  GeneratorRun(NodePtr node, Dataset::Generator next)
+      : node_(std::move(node)), next_(std::move(next)) {}
   std::optional<Element> next() override {
     if (!next_) return std::nullopt;
     const TagScope tag(memory::Tag::kDataset);
     std::optional<Element> element = next_();
-    if (!element) next_ = nullptr;
+    if (element) {
+      node_->note(*element);
+    } else {
+      next_ = nullptr;
+    }
     return element;
   }
 
  private:
+  const NodePtr node_;
   Dataset::Generator next_;
 };
-struct GeneratorNode : DatasetNode {
+struct GeneratorNode : DatasetNode, std::enable_shared_from_this<GeneratorNode> {
   std::function<Dataset::Generator()> make;
   std::int64_t size = kUnknown;
+  bool is_shared = false;  // elements are there anyway
 
   std::unique_ptr<Iterator> iterate() const override {
-    return std::make_unique<GeneratorRun>(make());
+    return std::make_unique<GeneratorRun>(shared_from_this(), make());
   }
   std::int64_t cardinality() const override { return size; }
+  Holds holds(Depth) const override {
+    const std::uint64_t made = is_shared ? 0 : largest_seen();
+    return {.element = largest_seen(), .given = made, .kept = 0, .busy = made};
+  }
 };
 
 // Elements `skipped` to `skipped + taken`, over and over if it repeats: take, skip and repeat.
@@ -101,6 +116,8 @@ struct PartNode : DatasetNode {
         [in = in] { return in->rows() ? iterate_elements(in) : in->iterate(); }, skipped, taken,
         repeats);
   }
+  Holds holds(Depth depth) const override { return in->holds(depth); }
+  std::vector<std::int64_t> batch_rows() const override { return in->batch_rows(); }
   const RowSource* rows() const override { return in->rows(); }
   std::unique_ptr<RowIterator> iterate_rows() const override {
     return std::make_unique<PartRun<RowIterator, std::int64_t>>(
@@ -143,6 +160,13 @@ RowSource make_row_source(const Element& tensors) {
 
 }  // namespace
 
+void DatasetNode::note(const Element& element) const {
+  const std::uint64_t nbytes = bytes_of(element);
+  std::uint64_t most = seen_.load(std::memory_order_relaxed);
+  while (most < nbytes && !seen_.compare_exchange_weak(most, nbytes, std::memory_order_relaxed)) {
+  }
+}
+
 Dataset Dataset::from_tensor_slices(const Element& tensors) {
   auto node = std::make_shared<SlicesNode>();
   node->source = make_row_source(tensors);
@@ -162,6 +186,7 @@ Dataset slices_as_floats(const Element& tensors) {
 Dataset Dataset::from_tensors(const Element& tensors) {
   auto node = std::make_shared<GeneratorNode>();
   node->size = 1;
+  node->is_shared = true;
   node->make = [tensors] {
     return [tensors, is_given = false]() mutable -> std::optional<Element> {
       if (std::exchange(is_given, true)) return std::nullopt;

@@ -69,7 +69,9 @@ Dataset elements_in(const std::string& file, const std::string& compression, std
   const Dataset records = TFRecordDataset({file}, {.compression_type = compression});
   const Dataset elements = records.map(
       [](const Element& record) { return from_message(record.leaf().item<std::string>()); });
-  return make_step([elements] { return elements.make_iterator(); }, [count] { return count; });
+  return make_step({.run = [elements] { return elements.make_iterator(); },
+                    .count = [count] { return count; },
+                    .holds = passing_on(elements)});
 }
 
 constexpr const char* kFirstLine = "plimsoll dataset 1";
@@ -112,53 +114,57 @@ Dataset load(const std::string& path) {
 
 Dataset cache(const Dataset& in, const std::string& filename) {
   const std::string file = filename + ".plimsoll";
-  return make_step(
-      [in, file]() -> std::unique_ptr<Iterator> {
-        if (fs::exists(file)) return elements_in(file, "", kUnknown).make_iterator();
-        const std::string partial = fmt::format("{}.{}.part", file, ::getpid());
-        // Whoever does not come to the end leaves nothing.
-        struct Writing {
-          explicit Writing(std::string p) : path(std::move(p)), writer(path) {}
-          ~Writing() {
-            std::error_code ignored;
-            if (!is_whole) fs::remove(path, ignored);
-          }
-          std::string path;
-          io::TFRecordWriter writer;
-          bool is_whole = false;
-        };
-        return make_run([run = std::shared_ptr<Iterator>(in.make_iterator()), file,
-                         to = std::make_shared<Writing>(partial)]() -> std::optional<Element> {
-          auto element = run->next();
-          if (element) {
-            to->writer.write(to_message(*element));
-            return element;
-          }
-          to->writer.close();
-          fs::rename(to->path, file);
-          to->is_whole = true;
-          return std::nullopt;
-        });
-      },
-      [in] { return in.cardinality(); });
+  return make_step({.run = [in, file]() -> std::unique_ptr<Iterator> {
+                      if (fs::exists(file)) return elements_in(file, "", kUnknown).make_iterator();
+                      const std::string partial = fmt::format("{}.{}.part", file, ::getpid());
+                      // Whoever does not come to the end leaves nothing.
+                      struct Writing {
+                        explicit Writing(std::string p) : path(std::move(p)), writer(path) {}
+                        ~Writing() {
+                          std::error_code ignored;
+                          if (!is_whole) fs::remove(path, ignored);
+                        }
+                        std::string path;
+                        io::TFRecordWriter writer;
+                        bool is_whole = false;
+                      };
+                      return make_run(
+                          [run = std::shared_ptr<Iterator>(in.make_iterator()), file,
+                           to = std::make_shared<Writing>(partial)]() -> std::optional<Element> {
+                            auto element = run->next();
+                            if (element) {
+                              to->writer.write(to_message(*element));
+                              return element;
+                            }
+                            to->writer.close();
+                            fs::rename(to->path, file);
+                            to->is_whole = true;
+                            return std::nullopt;
+                          });
+                    },
+                    .count = [in] { return in.cardinality(); },
+                    .holds = passing_on(in)});
 }
 
 Dataset assert_cardinality(const Dataset& in, std::int64_t expected) {
   return make_step(
-      [in, expected] {
-        return make_run([run = std::shared_ptr<Iterator>(in.make_iterator()), expected,
-                         seen = std::int64_t{0}]() mutable -> std::optional<Element> {
-          auto element = run->next();
-          if (element) ++seen;
-          PLIMSOLL_CHECK(
-              element ? expected < 0 || seen <= expected : expected == kUnknown || seen == expected,
-              FailedPreconditionError,
-              "Input dataset was expected to contain {} elements but contained {} {}.", expected,
-              element ? "at least" : "only", seen);
-          return element;
-        });
-      },
-      [expected] { return expected; });
+      {.run =
+           [in, expected] {
+             return make_run([run = std::shared_ptr<Iterator>(in.make_iterator()), expected,
+                              seen = std::int64_t{0}]() mutable -> std::optional<Element> {
+               auto element = run->next();
+               if (element) ++seen;
+               PLIMSOLL_CHECK(
+                   element ? expected < 0 || seen <= expected
+                           : expected == kUnknown || seen == expected,
+                   FailedPreconditionError,
+                   "Input dataset was expected to contain {} elements but contained {} {}.",
+                   expected, element ? "at least" : "only", seen);
+               return element;
+             });
+           },
+       .count = [expected] { return expected; },
+       .holds = passing_on(in)});
 }
 
 }  // namespace plimsoll::data

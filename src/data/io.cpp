@@ -15,6 +15,7 @@
 #include "base/files.h"
 #include "plimsoll/interop.h"
 #include "plimsoll/ops.h"
+#include "runtime/budget_scope.h"
 #include "runtime/context.h"
 
 namespace plimsoll::io {
@@ -40,9 +41,9 @@ Tensor read_file(const std::string& path) {
   }
   PLIMSOLL_CHECK(!S_ISDIR(about.st_mode), FailedPreconditionError, "{} is a directory", path);
   // Reserved before it is read; the tensor's own copy is booked by constant.
-  const memory::Reservation claim = Context::get().cpu().budget().reserve(
-      static_cast<std::uint64_t>(std::max<::off_t>(about.st_size, 0)),
-      memory::Owner(memory::Tag::kIo, "read_file"));
+  const memory::Reservation claim =
+      host_budget().reserve(static_cast<std::uint64_t>(std::max<::off_t>(about.st_size, 0)),
+                            memory::Owner(memory::Tag::kIo, "read_file"));
   std::string bytes(static_cast<std::size_t>(std::max<::off_t>(about.st_size, 0)), '\0');
   std::size_t at = 0;
   while (true) {

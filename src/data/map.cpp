@@ -1,7 +1,10 @@
 // Functions of elements, on the thread that asks.
+#include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "data/node.h"
+#include "plimsoll/memory_api.h"
 #include "runtime/call_site.h"
 
 namespace plimsoll::data {
@@ -40,9 +43,38 @@ struct MapNode : DatasetNode, std::enable_shared_from_this<MapNode> {
   MapFn fn;
   std::int64_t num_parallel_calls = 0;
   MapOptions::Enter enter;
+  const MapFn measured = [this](const Element& element) { return call(element); };
 
   std::unique_ptr<Iterator> iterate() const override;
   std::int64_t cardinality() const override { return in->cardinality(); }
+  Holds holds(Depth depth) const override {
+    const Holds before = in->holds(depth);
+    const Making making{.element = largest_seen(), .shared = shared_bytes, .work = work_bytes};
+    return depth == Depth::kFull && num_threads() > 1
+               ? held_by_threads(before, making, num_threads())
+               : made_from(before, making);
+  }
+  std::vector<std::int64_t> batch_rows() const override { return in->batch_rows(); }
+
+  std::size_t num_threads() const {
+    return num_parallel_calls == kAutotune ? std::thread::hardware_concurrency()
+                                           : static_cast<std::size_t>(num_parallel_calls);
+  }
+  // The function; the first time, what it takes is measured.
+  Element call(const Element& element) const {
+    if (is_measured.load(std::memory_order_relaxed)) return fn(element);
+    const memory::BudgetScope scope(memory::kNoLimit);
+    Element made = fn(element);
+    const std::uint64_t nbytes = bytes_of(made);
+    work_bytes = scope.peak();
+    shared_bytes = nbytes - std::min(nbytes, scope.in_use());
+    is_measured = true;
+    return made;
+  }
+
+ private:
+  mutable std::atomic<bool> is_measured{false};
+  mutable std::atomic<std::uint64_t> work_bytes{0}, shared_bytes{0};
 };
 
 // Keeps the node, and with it the function, alive while it runs.
@@ -50,7 +82,11 @@ class Keeping : public Iterator {
  public:
   Keeping(NodePtr node, std::unique_ptr<Iterator> run)
       : node_(std::move(node)), run_(std::move(run)) {}
-  std::optional<Element> next() override { return run_->next(); }
+  std::optional<Element> next() override {
+    auto element = run_->next();
+    if (element) node_->note(*element);
+    return element;
+  }
 
  private:
   const NodePtr node_;
@@ -59,14 +95,11 @@ class Keeping : public Iterator {
 
 std::unique_ptr<Iterator> MapNode::iterate() const {
   std::unique_ptr<Iterator> elements = in->rows() ? iterate_elements(in) : in->iterate();
-  const std::int64_t num = num_parallel_calls == kAutotune
-                               ? static_cast<std::int64_t>(std::thread::hardware_concurrency())
-                               : num_parallel_calls;
   std::unique_ptr<Iterator> run;
-  if (num > 1) {
-    run = make_parallel_map(std::move(elements), fn, enter, static_cast<std::size_t>(num));
+  if (num_threads() > 1) {
+    run = make_parallel_map(std::move(elements), measured, enter, num_threads());
   } else {
-    run = std::make_unique<MapRun>(std::move(elements), fn);
+    run = std::make_unique<MapRun>(std::move(elements), measured);
   }
   return std::make_unique<Keeping>(shared_from_this(), std::move(run));
 }

@@ -2,6 +2,9 @@
 // pass on row numbers, until somebody needs the rows themselves.
 #pragma once
 
+#include <atomic>
+
+#include "data/holds.h"
 #include "plimsoll/data/dataset.h"
 
 namespace plimsoll::data {
@@ -28,9 +31,20 @@ struct DatasetNode {
   virtual ~DatasetNode() = default;
   virtual std::unique_ptr<Iterator> iterate() const = 0;
   virtual std::int64_t cardinality() const = 0;
+  // What a run holds, as far as sizes are known or have been seen.
+  virtual Holds holds(Depth depth) const = 0;
+  // The numbers of rows that batches come in, the most frequent first; none: not known.
+  virtual std::vector<std::int64_t> batch_rows() const { return {}; }
   // Of steps that choose rows; null of all others.
   virtual const RowSource* rows() const { return nullptr; }
   virtual std::unique_ptr<RowIterator> iterate_rows() const { return nullptr; }
+
+  // Of steps that cannot know what they give: the largest element that was seen, 0 for none.
+  std::uint64_t largest_seen() const noexcept { return seen_.load(std::memory_order_relaxed); }
+  void note(const Element& element) const;
+
+ private:
+  mutable std::atomic<std::uint64_t> seen_{0};
 };
 using NodePtr = std::shared_ptr<const DatasetNode>;
 
@@ -49,6 +63,11 @@ Element gather_rows(const RowSource& source, std::span<const std::int64_t> rows,
 Tensor stack_rows(std::span<const Tensor> rows);
 // Elements of equal structure and shapes, stacked. throws: InvalidArgumentError.
 Element stack_elements(std::span<const Element> elements);
+
+// The bytes of an element's tensors, as budgets count them.
+std::uint64_t bytes_of(const Element& element);
+// The bytes of so many rows.
+std::uint64_t bytes_of_rows(const RowSource& source, std::int64_t num_rows);
 
 // What a dataset could still take on the host.
 std::uint64_t free_bytes();
@@ -72,16 +91,16 @@ class RowNumbers {
 };
 
 // A step that is described by how it is run.
-struct StepNode : DatasetNode {
+struct Step {
   std::function<std::unique_ptr<Iterator>()> run;
   std::function<std::int64_t()> count = [] { return kUnknown; };
-
-  std::unique_ptr<Iterator> iterate() const override { return run(); }
-  std::int64_t cardinality() const override { return count(); }
+  // What it holds, if elements of so many bytes are the largest that were seen. Without it the step
+  // is a source.
+  std::function<Holds(Depth depth, std::uint64_t seen)> holds = {};
 };
-Dataset make_step(
-    std::function<std::unique_ptr<Iterator>()> run,
-    std::function<std::int64_t()> count = [] { return kUnknown; });
+Dataset make_step(Step step);
+// For steps that give elements of another one as they are.
+std::function<Holds(Depth, std::uint64_t)> passing_on(const Dataset& in);
 // A run that a function gives elements for.
 std::unique_ptr<Iterator> make_run(std::function<std::optional<Element>()> next);
 
@@ -97,6 +116,8 @@ std::unique_ptr<Iterator> make_parallel_map(std::unique_ptr<Iterator> in,
                                             const std::function<Element(const Element&)>& fn,
                                             const MapOptions::Enter& enter,
                                             std::size_t num_threads);
+// What so many threads hold; see made_from.
+Holds held_by_threads(const Holds& in, const Making& making, std::size_t num_threads);
 NodePtr make_prefetch(NodePtr in, std::int64_t buffer_size);
 
 }  // namespace plimsoll::data

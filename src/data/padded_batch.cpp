@@ -1,6 +1,7 @@
 // Batches of elements whose shapes differ.
 #include <algorithm>
 #include <deque>
+#include <numeric>
 
 #include "base/check.h"
 #include "data/node.h"
@@ -106,27 +107,32 @@ Element pad_elements(std::span<const Element> elements, const PaddedBatchOptions
 Dataset Dataset::padded_batch(std::int64_t batch_size, const PaddedBatchOptions& options) const {
   PLIMSOLL_CHECK(batch_size > 0, InvalidArgumentError,
                  "`batch_size` must be greater than zero. Received: {}", batch_size);
-  return make_step(
-      [in = *this, batch_size, options] {
-        return make_run([run = std::shared_ptr<Iterator>(in.make_iterator()), batch_size, options,
-                         elements = std::vector<Element>()]() mutable -> std::optional<Element> {
-          while (static_cast<std::int64_t>(elements.size()) < batch_size) {
-            auto element = run->next();
-            if (!element) break;
-            elements.push_back(std::move(*element));
-          }
-          const bool is_short = static_cast<std::int64_t>(elements.size()) < batch_size;
-          if (elements.empty() || (is_short && options.drop_remainder)) return std::nullopt;
-          Element batch = pad_elements(elements, options);
-          elements.clear();
-          return batch;
-        });
-      },
-      [in = *this, batch_size, drop = options.drop_remainder] {
-        const std::int64_t n = in.cardinality();
-        if (n < 0) return n;
-        return drop ? n / batch_size : (n + batch_size - 1) / batch_size;
-      });
+  const auto run = [in = *this, batch_size, options] {
+    return make_run([run = std::shared_ptr<Iterator>(in.make_iterator()), batch_size, options,
+                     elements = std::vector<Element>()]() mutable -> std::optional<Element> {
+      while (static_cast<std::int64_t>(elements.size()) < batch_size) {
+        auto element = run->next();
+        if (!element) break;
+        elements.push_back(std::move(*element));
+      }
+      const bool is_short = static_cast<std::int64_t>(elements.size()) < batch_size;
+      if (elements.empty() || (is_short && options.drop_remainder)) return std::nullopt;
+      Element batch = pad_elements(elements, options);
+      elements.clear();
+      return batch;
+    });
+  };
+  const auto count = [in = *this, batch_size, drop = options.drop_remainder] {
+    const std::int64_t n = in.cardinality();
+    if (n < 0) return n;
+    return drop ? n / batch_size : (n + batch_size - 1) / batch_size;
+  };
+  const auto holds = [in = *this, batch_size](Depth depth, std::uint64_t seen) {
+    Holds made = collected(in.node()->holds(depth), static_cast<std::uint64_t>(batch_size), seen);
+    made.is_exact = false;  // lengths differ
+    return made;
+  };
+  return make_step({.run = run, .count = count, .holds = holds});
 }
 
 namespace {
@@ -196,9 +202,20 @@ Dataset Dataset::bucket_by_sequence_length(std::function<std::int64_t(const Elem
                      std::ranges::all_of(options.bucket_batch_sizes, [](auto n) { return n > 0; }),
                  InvalidArgumentError,
                  "bucket_boundaries have to grow, and bucket_batch_sizes to be positive");
-  return make_step([in = *this, length, options] {
-    return std::make_unique<BucketRun>(in.make_iterator(), length, options);
-  });
+  // Every bucket but one may be full but for an element.
+  const auto holds = [in = *this, options](Depth depth, std::uint64_t seen) {
+    const auto all = std::accumulate(options.bucket_batch_sizes.begin(),
+                                     options.bucket_batch_sizes.end(), std::int64_t{0});
+    Holds made = collected(in.node()->holds(depth), static_cast<std::uint64_t>(all), seen);
+    made.kept += static_cast<std::uint64_t>(all) * in.node()->holds(depth).given;
+    made.is_exact = false;
+    return made;
+  };
+  return make_step({.run =
+                        [in = *this, length, options] {
+                          return std::make_unique<BucketRun>(in.make_iterator(), length, options);
+                        },
+                    .holds = holds});
 }
 
 }  // namespace plimsoll::data

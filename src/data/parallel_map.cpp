@@ -25,6 +25,10 @@ constexpr auto kGroupTime = std::chrono::microseconds(300);
 constexpr std::size_t kMaxGroup = 32;
 constexpr std::uint64_t kGroupBytes = 4096;
 
+std::uint64_t groups_ahead(std::size_t num_threads) {
+  return 2 * num_threads;
+}
+
 struct Outcome {
   Element element;
   std::exception_ptr error;
@@ -37,12 +41,17 @@ class Workers {
  public:
   Workers(std::unique_ptr<Iterator> in, const MapFn& fn, const MapOptions::Enter& enter,
           std::size_t num_threads)
-      : in_(std::move(in)), fn_(fn), enter_(enter), num_ahead_(2 * num_threads) {
+      : in_(std::move(in)),
+        fn_(fn),
+        enter_(enter),
+        scope_(share_work_scope()),
+        num_ahead_(groups_ahead(num_threads)) {
     // Kernels on these threads share the cores.
     const int share = std::max(1, omp_get_max_threads() / static_cast<int>(num_threads));
     for (std::size_t i = 0; i < num_threads; ++i) {
       threads_.emplace_back([this, share] {
         omp_set_num_threads(share);
+        const AdoptedScope scope(scope_.get());
         work();
       });
     }
@@ -98,7 +107,8 @@ class Workers {
   }
   bool may_take() const {
     if (is_done_ || is_taking_ || groups_.size() >= num_ahead_) return false;
-    if (is_starved_ && !(groups_.empty() && is_wanted_)) return false;
+    const bool is_urgent = groups_.empty() && is_wanted_;
+    if ((is_starved_ || is_held_back(scope_)) && !is_urgent) return false;
     return std::ranges::none_of(groups_, [](const Group& g) { return g.state == State::kWaiting; });
   }
   bool is_finished() const {
@@ -109,7 +119,8 @@ class Workers {
   void work() noexcept {
     std::unique_lock lock(mutex_);
     while (true) {
-      changed_.wait(lock, [&] { return is_over_ || find_retry() || may_take() || is_finished(); });
+      wait_ahead(lock, changed_, scope_,
+                 [&] { return is_over_ || find_retry() || may_take() || is_finished(); });
       if (is_over_ || is_finished()) return;
       Group* group = find_retry();
       if (!group) group = take(lock);
@@ -252,6 +263,7 @@ class Workers {
   const std::unique_ptr<Iterator> in_;
   const MapFn& fn_;
   const MapOptions::Enter& enter_;
+  const BudgetScopePtr scope_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::size_t num_ahead_;       // groups
@@ -285,6 +297,21 @@ std::unique_ptr<Iterator> make_parallel_map(std::unique_ptr<Iterator> in, const 
                                             const MapOptions::Enter& enter,
                                             std::size_t num_threads) {
   return std::make_unique<ParallelMapRun>(std::move(in), fn, enter, num_threads);
+}
+
+Holds held_by_threads(const Holds& in, const Making& making, std::size_t num_threads) {
+  const std::uint64_t element = making.element;
+  // Small elements go in groups.
+  const std::uint64_t most = element ? 2 * kGroupBytes / element : kMaxGroup;
+  const std::uint64_t group = std::clamp<std::uint64_t>(most, 1, kMaxGroup);
+  // Groups with what they were made of, the work of each thread, and one that takes more.
+  Holds holds;
+  holds.element = holds.given = element;
+  holds.kept = in.busy + groups_ahead(num_threads) * group * (in.given + element) +
+               num_threads * (std::max(making.work, element) - element);
+  holds.busy = holds.kept + element;
+  holds.is_exact = false;
+  return holds;
 }
 
 }  // namespace plimsoll::data

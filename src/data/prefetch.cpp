@@ -1,4 +1,5 @@
 // Elements computed ahead by a thread. Where memory is short, fewer of them.
+#include <algorithm>
 #include <deque>
 #include <exception>
 #include <thread>
@@ -21,7 +22,10 @@ namespace {
 class Queue {
  public:
   Queue(std::unique_ptr<Iterator> in, std::size_t capacity)
-      : in_(std::move(in)), capacity_(capacity), thread_([this] { fill(); }) {}
+      : in_(std::move(in)), capacity_(capacity), scope_(share_work_scope()), thread_([this] {
+          const AdoptedScope scope(scope_.get());
+          fill();
+        }) {}
   ~Queue() {
     {
       std::scoped_lock lock(mutex_);
@@ -54,7 +58,10 @@ class Queue {
       while (true) {
         {
           std::unique_lock lock(mutex_);
-          changed_.wait(lock, [&] { return queue_.size() < capacity_ || is_over_; });
+          wait_ahead(lock, changed_, scope_, [&] {
+            const bool may_fill = !is_held_back(scope_) || (queue_.empty() && is_wanted_);
+            return (queue_.size() < capacity_ && may_fill) || is_over_;
+          });
           if (is_over_) break;
         }
         auto element = next_in();
@@ -108,6 +115,7 @@ class Queue {
   bool is_said_ = false;    // that memory is short
   bool is_done_ = false;    // nothing comes any more
   bool is_over_ = false;    // nobody wants any more
+  const BudgetScopePtr scope_;
   std::thread thread_;
 };
 
@@ -130,6 +138,18 @@ struct PrefetchNode : DatasetNode {
                                          capacity);
   }
   std::int64_t cardinality() const override { return in->cardinality(); }
+  Holds holds(Depth depth) const override {
+    Holds holds = in->holds(depth);
+    if (depth == Depth::kLeast) return holds;
+    // All wait, or all but one, which is being made; and somebody has another.
+    holds.kept =
+        std::max(holds.kept + capacity * holds.given, (capacity - 1) * holds.given + holds.busy);
+    holds.busy = holds.kept + holds.given;
+    holds.keeps_last = false;
+    holds.is_exact = false;
+    return holds;
+  }
+  std::vector<std::int64_t> batch_rows() const override { return in->batch_rows(); }
 };
 
 }  // namespace

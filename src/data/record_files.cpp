@@ -72,7 +72,7 @@ using ReadOne = std::function<bool(FileStream& file, std::string& item)>;
 Dataset over_files(const std::vector<std::string>& filenames, const std::string& compression,
                    const ReadOne& read, const std::function<void(FileStream&)>& begin = {}) {
   window_bits(compression);
-  return make_step([filenames, compression, read, begin] {
+  return make_step({.run = [filenames, compression, read, begin] {
     return make_run([filenames, compression, read, begin, at = std::size_t{0},
                      file = std::shared_ptr<FileStream>(),
                      item = std::string()]() mutable -> std::optional<Element> {
@@ -86,7 +86,7 @@ Dataset over_files(const std::vector<std::string>& filenames, const std::string&
         file.reset();
       }
     });
-  });
+  }});
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ Dataset FixedLengthRecordDataset(const std::vector<std::string>& filenames,
     return true;
   };
   window_bits(options.compression_type);
-  return make_step([filenames, header, size, read, compression = options.compression_type] {
+  return make_step({.run = [filenames, header, size, read, compression = options.compression_type] {
     return make_run([filenames, header, size, read, compression, at = std::size_t{0},
                      file = std::shared_ptr<FileStream>(),
                      ahead = std::string()]() mutable -> std::optional<Element> {
@@ -146,7 +146,7 @@ Dataset FixedLengthRecordDataset(const std::vector<std::string>& filenames,
         file.reset();
       }
     });
-  });
+  }});
 }
 
 Dataset list_files(const std::string& pattern, bool shuffle, std::optional<std::int64_t> seed) {

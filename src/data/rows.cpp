@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "data/node.h"
 #include "plimsoll/ops.h"
+#include "runtime/budget_scope.h"
 #include "runtime/context.h"
 #include "runtime/dispatch.h"
 #include "runtime/placement.h"
@@ -164,15 +165,33 @@ Element stack_elements(std::span<const Element> elements) {
   return elements[0].map([&](const Tensor&) { return stack_rows(parts[i++]); });
 }
 
+std::uint64_t bytes_of(const Element& element) {
+  std::uint64_t sum = 0;
+  element.for_each(
+      [&](const Tensor& t) { sum += rounded_up(static_cast<std::uint64_t>(t.nbytes())); });
+  return sum;
+}
+std::uint64_t bytes_of_rows(const RowSource& source, std::int64_t num_rows) {
+  std::uint64_t sum = 0;
+  source.tensors.for_each([&](const Tensor& t) {
+    if (t.shape()[0] == 0) return;
+    const std::int64_t width = t.num_elements() / t.shape()[0];
+    const std::int64_t size = t.dtype() == DType::kString ? t.nbytes() / t.num_elements()
+                                                          : dtype_size(source.dtype_of(t));
+    sum += rounded_up(static_cast<std::uint64_t>(num_rows * width * size));
+  });
+  return sum;
+}
+
 std::uint64_t free_bytes() {
-  return Context::get().cpu().budget().available();
+  return host_budget().available();
 }
 
 struct RowNumbers::Booked {
   memory::Reservation claim;
 };
 RowNumbers::RowNumbers(std::size_t capacity)
-    : booked_(std::make_unique<Booked>(Booked{Context::get().cpu().budget().reserve(
+    : booked_(std::make_unique<Booked>(Booked{host_budget().reserve(
           capacity * sizeof(std::int64_t), memory::Owner(memory::Tag::kDataset, "shuffle"))})) {
   values.reserve(capacity);
 }

@@ -90,6 +90,17 @@ struct ShuffleNode : DatasetNode {
     return std::make_unique<ShuffleRun<Iterator, Element, ElementBuffer>>(in->iterate(), capacity(),
                                                                           next_seed());
   }
+  Holds holds(Depth depth) const override {
+    Holds holds = in->holds(depth);
+    if (in->rows()) {
+      holds.kept += rounded_up(capacity() * sizeof(std::int64_t));
+      holds.busy += rounded_up(capacity() * sizeof(std::int64_t));
+      return holds;
+    }
+    const std::size_t others = depth == Depth::kLeast || capacity() == 0 ? 0 : capacity() - 1;
+    return with_buffer(holds, others);
+  }
+  std::vector<std::int64_t> batch_rows() const override { return in->batch_rows(); }
   const RowSource* rows() const override { return in->rows(); }
   std::unique_ptr<RowIterator> iterate_rows() const override {
     return std::make_unique<ShuffleRun<RowIterator, std::int64_t, RowNumbers>>(

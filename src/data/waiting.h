@@ -10,6 +10,7 @@
 
 #include "plimsoll/data/dataset.h"
 #include "plimsoll/error.h"
+#include "runtime/budget_scope.h"
 
 namespace plimsoll::data {
 
@@ -26,6 +27,20 @@ void wait_checked(std::unique_lock<std::mutex>& lock, std::condition_variable& c
       lock.unlock();
       check();
       lock.lock();
+    }
+  }
+}
+
+// Waits of a thread that works ahead, until is_ready(). While its scope is held back, nobody says
+// when that ends: it looks by itself.
+template <class F>
+void wait_ahead(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                const BudgetScopePtr& scope, F is_ready) {
+  while (!is_ready()) {
+    if (is_held_back(scope)) {
+      changed.wait_until(lock, std::chrono::system_clock::now() + std::chrono::milliseconds(1));
+    } else {
+      changed.wait(lock);
     }
   }
 }
@@ -58,12 +73,5 @@ class Threaded {
   State* const state_;
   const ::pid_t process_;
 };
-
-// The bytes of an element's tensors.
-inline std::uint64_t bytes_of(const Element& element) {
-  std::uint64_t sum = 0;
-  element.for_each([&](const Tensor& t) { sum += static_cast<std::uint64_t>(t.nbytes()); });
-  return sum;
-}
 
 }  // namespace plimsoll::data

@@ -106,7 +106,6 @@ Feed feed_of_arrays(const Nested& x, const Nested& y, const Nested& sample_weigh
             .num_batches = (num + options.batch_size - 1) / options.batch_size,
             .forms = {},
             .num_rows = num};
-  if (options.shuffle && num > 1) feed.shuffle_bytes = static_cast<std::uint64_t>(num) * 8;
   const std::int64_t full = std::min(num, options.batch_size);
   if (full > 0) feed.forms.push_back(form_of(batch, full));
   const std::int64_t rest = num % options.batch_size;
@@ -125,8 +124,36 @@ Feed feed_of_dataset(const data::Dataset& dataset,
     });
   }
   Feed feed{.batches = batches, .num_batches = {}, .forms = {}};
+  feed.scope = make_work_scope(memory::kNoLimit, "what fit leaves to the dataset");
   if (const std::int64_t num = dataset.cardinality(); num >= 0) feed.num_batches = num;
   return feed;
+}
+
+std::vector<Nested> forms_with_rows(const Nested& form, const std::vector<std::int64_t>& rows) {
+  const std::vector<Value> leaves = form.flatten();
+  const bool have_rows = std::ranges::all_of(leaves, [&](const Value& v) {
+    return v.shape().rank() > 0 && v.shape()[0] == leaves[0].shape()[0];
+  });
+  if (!have_rows) return {form};
+  std::vector<Nested> forms;
+  for (const std::int64_t num_rows : rows) {
+    forms.push_back(form.map([&](const Value& v) {
+      PartialShape shape = v.shape();
+      shape[0] = num_rows;
+      return Value(KerasTensor(std::move(shape), v.dtype(), "batch"));
+    }));
+  }
+  return forms;
+}
+
+std::vector<Nested> forms_like(const Nested& first, const data::Dataset& batches) {
+  const Nested form =
+      first.map([](const Value& v) { return Value(KerasTensor(v.shape(), v.dtype(), "batch")); });
+  const std::vector<std::int64_t> rows = batches.node()->batch_rows();
+  const std::vector<Value> leaves = form.flatten();
+  const bool begins_so = !rows.empty() && !leaves.empty() && leaves[0].shape().rank() > 0 &&
+                         leaves[0].shape()[0] == rows[0];
+  return begins_so ? forms_with_rows(form, rows) : std::vector{form};
 }
 
 Nested to_batch(const data::Element& element) {

@@ -9,6 +9,7 @@
 #include "plimsoll/data/dataset.h"
 #include "plimsoll/keras/keras_tensor.h"
 #include "plimsoll/tensor_spec.h"
+#include "runtime/budget_scope.h"
 
 namespace plimsoll::keras {
 
@@ -18,8 +19,10 @@ struct Feed {
   // Batches as they will come, as KerasTensors: the full ones, and the last one if it is smaller.
   // Empty for a dataset, whose first batch tells.
   std::vector<Nested> forms;
-  std::int64_t num_rows = -1;       // of arrays
-  std::uint64_t shuffle_bytes = 0;  // row numbers, while it runs
+  std::int64_t num_rows = -1;  // of arrays
+  // Of a dataset: what it makes is booked here, so that it can be held to the room beside a step.
+  BudgetScopePtr scope = {};
+  bool goes_on = false;  // an epoch begins where the last one ended
 };
 
 struct FeedOptions {
@@ -32,12 +35,19 @@ struct FeedOptions {
 // throws: InvalidArgumentError if the arrays have not as many rows, in Keras's words.
 Feed feed_of_arrays(const Nested& x, const Nested& y, const Nested& sample_weight,
                     const FeedOptions& options);
-// Elements are x, {x, y} or {x, y, sample_weight}.
+// Elements are x, {x, y} or {x, y, sample_weight}. memory: counts against the scope that the caller
+// is in, also in threads.
 Feed feed_of_dataset(const data::Dataset& dataset,
                      const std::map<std::int64_t, double>& class_weight = {});
 
 // {x, y, sample_weight} of a batch.
 Nested to_batch(const data::Element& element);
+
+// A form with other numbers of rows; as it is, if its tensors have not as many each.
+std::vector<Nested> forms_with_rows(const Nested& form, const std::vector<std::int64_t>& rows);
+// The forms of a dataset's batches, after that of the first one: with as many rows as the number of
+// elements says.
+std::vector<Nested> forms_like(const Nested& first, const data::Dataset& batches);
 
 // How many rows the arrays have.
 std::int64_t count_rows(const Nested& x);

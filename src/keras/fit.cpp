@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "data/node.h"
 #include "keras/callback_list.h"
 #include "keras/feed.h"
 #include "keras/fit_plan.h"
@@ -31,11 +32,31 @@ class Batches {
 
   void begin_epoch() {
     num_given_ = 0;
+    if (first_) return;  // begun by peek
+    const AdoptedScope scope(feed_.scope.get());
     if (!steps_) run_.reset();
     if (!run_) run_ = feed_.batches.make_iterator();
   }
+  // The first batch, which comes again from next(). pre: nothing was taken. Without memory for it
+  // it can be tried again.
+  const std::optional<Nested>& peek() {
+    if (!run_) begin_epoch();
+    first_ = next();
+    num_given_ = 0;
+    return first_;
+  }
+  // All over again.
+  void restart() {
+    first_.reset();
+    run_.reset();
+  }
   std::optional<Nested> next() {
     if (steps_ && num_given_ >= *steps_) return std::nullopt;
+    if (first_) {
+      ++num_given_;
+      return std::exchange(first_, std::nullopt);
+    }
+    const AdoptedScope scope(feed_.scope.get());
     auto element = run_->next();
     if (!element && steps_) {  // begin anew in the middle of an epoch
       run_ = feed_.batches.make_iterator();
@@ -58,6 +79,7 @@ class Batches {
   const Feed& feed_;
   const std::optional<std::int64_t> steps_;
   std::unique_ptr<data::Iterator> run_;
+  std::optional<Nested> first_;
   std::int64_t num_given_ = 0;
 };
 
@@ -103,36 +125,70 @@ bool validates(const FitOptions& options) {
 
 class FitRun {
  public:
-  FitRun(Model& model, TrainerState& state, const FitOptions& options, const Feed& training,
-         const Feed* validation)
+  FitRun(Model& model, TrainerState& state, const FitOptions& options, Feed training,
+         std::optional<Feed> validation)
       : model_(model),
         state_(state),
         options_(options),
-        training_(training),
-        validation_(validation) {}
+        training_(std::move(training)),
+        validation_(std::move(validation)) {
+    training_.goes_on = options.steps_per_epoch.has_value();
+  }
 
   std::shared_ptr<History> run();
 
  private:
-  void plan(const Progress& progress);
+  void look_ahead(Batches& batches);
+  void plan(const Progress& progress, Batches& batches);
   Logs train_epoch(CallbackList& callbacks, Batches& batches, Progress& progress);
 
   Model& model_;
   TrainerState& state_;
   const FitOptions& options_;
-  const Feed& training_;
-  const Feed* const validation_;
+  Feed training_;
+  std::optional<Feed> validation_;
   std::shared_ptr<History> history_ = std::make_shared<History>();
   const memory::Budget* budget_ = nullptr;
 };
 
+// The first batch of a dataset, and no more than that: a step is to have its memory first. Until it
+// is known how much that is, buffers that are filled before there is a batch get half of the room.
+void FitRun::look_ahead(Batches& batches) {
+  memory::BudgetScopeState& scope = *training_.scope;
+  const HostRoom room = room_on_host(model_, state_);
+  hold_back(scope, true);
+  for (const std::uint64_t limit : {room.nbytes / 2, room.nbytes}) {
+    set_host_limit(scope, limit);
+    try {
+      const std::optional<Nested>& first = batches.peek();
+      if (first) training_.forms = forms_like(*first, training_.batches);
+      return;
+    } catch (const ResourceExhaustedError& error) {
+      if (limit < room.nbytes) continue;
+      throw ResourceExhaustedError(
+          fmt::format("fit of model '{}' has no memory for the first batch of its dataset: {}\n{}",
+                      model_.name(), room.limit, error.what()));
+    }
+  }
+}
+
 // Makes everything that a step needs, says what it will take, and refuses if that is too much.
-void FitRun::plan(const Progress& progress) {
-  if (state_.options.run_eagerly || training_.forms.empty()) return;
-  const Feed* const validation = validates(options_) ? validation_ : nullptr;
+void FitRun::plan(const Progress& progress, Batches& batches) {
+  if (state_.options.run_eagerly) return;
   const std::int64_t num_epochs = options_.epochs - options_.initial_epoch;
+  if (training_.scope && num_epochs > 0) look_ahead(batches);
+  if (training_.forms.empty()) return;
+  Feed* const validation = validation_ && validates(options_) ? &*validation_ : nullptr;
+  // Nobody looks into a validation's dataset before its turn: its batches are taken for the same.
+  if (validation && validation->forms.empty()) {
+    validation->forms = {training_.forms[0]};
+    const std::vector<std::int64_t> rows = validation->batches.node()->batch_rows();
+    if (!rows.empty()) validation->forms = forms_with_rows(training_.forms[0], rows);
+  }
   const FitPlan made = plan_steps(model_, state_, training_, validation, num_epochs);
   check_fits(model_, state_, made, training_, validation, num_epochs);
+  if (!hold_to_plan(made, model_, training_, validation)) batches.restart();
+  if (training_.scope) hold_back(*training_.scope, false);
   history_->planned_peak_bytes = made.peak_bytes;
   progress.line(made.to_string());
 }
@@ -160,7 +216,8 @@ std::shared_ptr<History> FitRun::run() {
   const bool with_validation = validation_ && validates(options_);
   const auto steps = options_.steps_per_epoch ? options_.steps_per_epoch : training_.num_batches;
   Progress progress(options_.verbose, steps);
-  plan(progress);
+  Batches batches(training_, options_.steps_per_epoch);
+  plan(progress, batches);
   budget_ = &budget_of(model_);
   const_cast<memory::Budget*>(budget_)->reset_peak();
   CallbackList callbacks(options_.callbacks, history_, model_,
@@ -168,7 +225,6 @@ std::shared_ptr<History> FitRun::run() {
   model_.stop_training = false;
   model_.first_epoch = options_.initial_epoch;
   callbacks.on_train_begin({});
-  Batches batches(training_, options_.steps_per_epoch);
   Logs logs;
   for (std::int64_t epoch = model_.first_epoch; epoch < options_.epochs; ++epoch) {
     model_.reset_metrics();
@@ -234,9 +290,7 @@ Split split_arrays(const Nested& x, const Nested& y, const FitOptions& options) 
 std::shared_ptr<History> Model::fit(const Nested& x, const Nested& y, FitOptions options) {
   TrainerState& state = trainer();
   const Split split = split_arrays(x, y, options);
-  return FitRun{*this, state, options, split.training,
-                split.validation ? &*split.validation : nullptr}
-      .run();
+  return FitRun{*this, state, options, split.training, split.validation}.run();
 }
 
 std::shared_ptr<History> Model::fit(const data::Dataset& dataset, FitOptions options) {
@@ -252,7 +306,7 @@ std::shared_ptr<History> Model::fit(const data::Dataset& dataset, FitOptions opt
     validation = feed_of_arrays(options.validation_data->x, options.validation_data->y,
                                 options.validation_data->sample_weight,
                                 {.batch_size = options.validation_batch_size.value_or(32)});
-  return FitRun{*this, state, options, training, validation ? &*validation : nullptr}.run();
+  return FitRun{*this, state, options, training, validation}.run();
 }
 
 FitPlan Model::plan_fit(const Nested& x, const Nested& y, const FitOptions& options) {

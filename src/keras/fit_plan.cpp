@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "data/node.h"
 #include "plimsoll/bytes.h"
 #include "plimsoll/memory_api.h"
 #include "runtime/context.h"
@@ -71,6 +72,36 @@ Device& device_of(const Model& model) {
   const auto weights = model.weights();
   return weights.empty() ? place_value(DType::kFloat32, 0) : weights[0]->raw().state()->home();
 }
+bool is_on_host(const Model& model) {
+  return &device_of(model) == &Context::get().cpu();
+}
+
+// What a dataset holds besides the batch in use.
+std::uint64_t ahead_of(const data::Holds& holds) {
+  return holds.most() - std::min(holds.most(), holds.given);
+}
+
+struct Held {
+  memory::BudgetStats device;  // with the pipelines
+  std::uint64_t without_pipelines;
+};
+// Threads of pipelines may be at work meanwhile: their bytes and the device's are of one moment.
+Held held_now(Device& device, const Feed& training, const Feed* validation) {
+  const auto pipelines = [&] {
+    std::uint64_t sum = 0;
+    for (const Feed* feed : {&training, validation}) {
+      if (feed && feed->scope && &device == &Context::get().cpu())
+        sum += host_budget_of(*feed->scope).in_use();
+    }
+    return sum;
+  };
+  constexpr int kTries = 1000;
+  for (int i = 0;; ++i) {
+    const std::uint64_t before = pipelines();
+    const memory::BudgetStats stats = device.budget().stats();
+    if (pipelines() == before || i == kTries) return {stats, stats.in_use - before};
+  }
+}
 
 }  // namespace
 
@@ -87,8 +118,12 @@ struct Phase {
 Phase prepare_phase(Model& model, TrainerState& state, StepKind kind, const Feed& feed,
                     std::uint64_t arena, MemoryPlan& largest) {
   Phase phase;
+  // What the dataset has anyway, as a cache does, costs nothing on the host.
+  const data::Holds holds = feed.batches.node()->holds(data::Depth::kFull);
+  const std::uint64_t there = is_on_host(model) ? holds.element - holds.given : 0;
   for (const Nested& form : feed.forms) {
-    const Step step = prepare(model, state, kind, form);
+    Step step = prepare(model, state, kind, form);
+    step.batch_bytes -= std::min(step.batch_bytes, there);
     phase.batch_bytes = std::max(phase.batch_bytes, step.batch_bytes);
     phase.arena_bytes = std::max(phase.arena_bytes, rounded(step.plan.arena_bytes));
     phase.result_bytes += step.plan.output_bytes;
@@ -107,10 +142,9 @@ std::uint64_t without_values(const std::vector<VariablePtr>& variables) {
   return nbytes;
 }
 
-}  // namespace
-
-FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, const Feed* validation,
-                   std::int64_t num_epochs, StepKind kind) {
+FitPlan plan_at_depth(Model& model, TrainerState& state, const Feed& training,
+                      const Feed* validation, std::int64_t num_epochs, StepKind kind,
+                      data::Depth depth) {
   const bool trains = kind == StepKind::kTrain;
   // What earlier steps have kept for the next ones is planned anew.
   for (const auto& step : state.steps) {
@@ -122,7 +156,7 @@ FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, cons
                                                 train.arena_bytes, plan.step)
                                 : Phase();
   Device& device = device_of(model);
-  const memory::BudgetStats now = device.budget().stats();
+  const std::uint64_t now = held_now(device, training, validation).without_pipelines;
   plan.weights_bytes = nbytes_of(model.weights());
   // Of models that are shapes alone.
   std::uint64_t missing = without_values(model.weights());
@@ -136,39 +170,97 @@ FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, cons
     if (trains && !v->raw().state()->is_alone())
       copies += rounded(static_cast<std::uint64_t>(v->nbytes()));
   }
-  // Row numbers are on the host, and there while it trains.
-  const std::uint64_t shuffle =
-      &device == &Context::get().cpu() ? rounded(training.shuffle_bytes) : 0;
+  data::Holds holds = training.batches.node()->holds(depth);
+  const std::uint64_t train_ahead = ahead_of(holds);
+  std::uint64_t test_ahead = 0;
+  plan.is_exact = holds.is_exact;
+  if (validation) {
+    const data::Holds tested = validation->batches.node()->holds(depth);
+    if (tested.element > 0) holds = tested;  // else: as the training's, which were seen
+    plan.is_exact = plan.is_exact && holds.is_exact && tested.element > 0;
+    test_ahead = ahead_of(holds) + (training.goes_on ? train_ahead + train.batch_bytes : 0);
+  }
+  plan.pipeline_bytes = std::max(train_ahead, test_ahead);
+  // It is on the host.
+  const std::uint64_t on_host = is_on_host(model) ? 1 : 0;
   plan.arena_bytes = std::max(train.arena_bytes, test.arena_bytes);
   plan.batch_bytes = std::max(train.batch_bytes, test.batch_bytes);
   // The arena keeps the size that it once had: after a validation, an epoch of training has it too.
   const bool is_repeated = num_epochs > 1;
   const std::uint64_t training_bytes =
-      shuffle + (is_repeated
-                     ? plan.arena_bytes + train.batch_bytes + train.result_bytes + test.result_bytes
-                     : train.first_bytes);
+      on_host * train_ahead +
+      (is_repeated ? plan.arena_bytes + train.batch_bytes + train.result_bytes + test.result_bytes
+                   : train.first_bytes);
   std::uint64_t test_bytes = 0;
   if (validation) {
     test_bytes =
-        train.result_bytes +
+        on_host * test_ahead + train.result_bytes +
         (is_repeated ? plan.arena_bytes + test.batch_bytes + test.result_bytes : test.first_bytes);
   }
-  plan.peak_bytes = now.in_use + missing + copies + std::max(training_bytes, test_bytes);
+  plan.peak_bytes = now + missing + copies + std::max(training_bytes, test_bytes);
   plan.other_bytes =
-      plan.peak_bytes - std::min(plan.peak_bytes, plan.arena_bytes + plan.batch_bytes +
-                                                      plan.weights_bytes + plan.optimizer_bytes);
+      plan.peak_bytes -
+      std::min(plan.peak_bytes, plan.arena_bytes + plan.batch_bytes + plan.weights_bytes +
+                                    plan.optimizer_bytes + on_host * plan.pipeline_bytes);
   const Limit limit = limit_of(state, device.budget());
   plan.limit_bytes = limit.nbytes;
   plan.limit_origin = limit.origin;
   return plan;
 }
 
+}  // namespace
+
+FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, const Feed* validation,
+                   std::int64_t num_epochs, StepKind kind) {
+  FitPlan plan =
+      plan_at_depth(model, state, training, validation, num_epochs, kind, data::Depth::kFull);
+  if (plan.peak_bytes <= plan.limit_bytes || !is_on_host(model)) return plan;
+  FitPlan least =
+      plan_at_depth(model, state, training, validation, num_epochs, kind, data::Depth::kLeast);
+  if (least.peak_bytes > least.limit_bytes || least.pipeline_bytes >= plan.pipeline_bytes)
+    return least;
+  least.pipeline_bytes += least.limit_bytes - least.peak_bytes;  // as much as there is room for
+  least.peak_bytes = least.limit_bytes;
+  least.is_exact = false;
+  least.is_pipeline_cut = true;
+  return least;
+}
+
+bool hold_to_plan(const FitPlan& plan, const Model& model, const Feed& training,
+                  const Feed* validation) {
+  bool is_held = true;
+  if (!is_on_host(model)) return is_held;
+  const std::uint64_t room =
+      plan.pipeline_bytes + plan.batch_bytes + plan.limit_bytes - plan.peak_bytes;
+  for (const Feed* feed : {&training, validation}) {
+    if (!feed || !feed->scope) continue;
+    set_host_limit(*feed->scope, std::min(room, memory::kNoLimit));
+    is_held = is_held && host_budget_of(*feed->scope).in_use() <= room;
+  }
+  return is_held;
+}
+
+HostRoom room_on_host(const Model& model, const TrainerState& state) {
+  const memory::Budget& host = host_budget();
+  const std::uint64_t in_use = host.in_use();
+  Limit limit{in_use + host.available(), "limit of the host"};
+  if (is_on_host(model)) limit = limit_of(state, host);
+  return {limit.nbytes - std::min(limit.nbytes, in_use),
+          fmt::format("in use {} of {} ({})", format_bytes(in_use), format_bytes(limit.nbytes),
+                      limit.origin)};
+}
+
 std::string FitPlan::to_string() const {
-  std::string text = fmt::format(
-      "plan: peak {} of {} ({}): weights {}, optimizer {}, arena {}, batch {}, other {}",
-      format_bytes(peak_bytes), format_bytes(limit_bytes), limit_origin,
-      format_bytes(weights_bytes), format_bytes(optimizer_bytes), format_bytes(arena_bytes),
-      format_bytes(batch_bytes), format_bytes(other_bytes));
+  std::string text =
+      fmt::format("plan: peak {}{} of {} ({}): weights {}, optimizer {}, arena {}, batch {}, ",
+                  is_exact ? "" : "at most ", format_bytes(peak_bytes), format_bytes(limit_bytes),
+                  limit_origin, format_bytes(weights_bytes), format_bytes(optimizer_bytes),
+                  format_bytes(arena_bytes), format_bytes(batch_bytes));
+  if (pipeline_bytes > 0) {
+    text += fmt::format("dataset {}{}, ", format_bytes(pipeline_bytes),
+                        is_pipeline_cut ? " (fewer elements ahead: memory is short)" : "");
+  }
+  text += fmt::format("other {}", format_bytes(other_bytes));
   std::string done;
   std::uint64_t before = 0, after = 0;
   for (const PassReport& pass : step.passes) {
@@ -239,14 +331,14 @@ void check_fits(Model& model, TrainerState& state, const FitPlan& plan, const Fe
     if (fits.empty()) fits = "\n  not even a batch_size of 1 would fit";
   }
   forget();
-  throw ResourceExhaustedError(
-      fmt::format("fit of model '{}' needs {} at its peak, and the limit is {} ({})\n  weights {}, "
-                  "optimizer {}, "
-                  "arena of a step {}, batch {}, other {}{}",
-                  model.name(), format_bytes(plan.peak_bytes), format_bytes(plan.limit_bytes),
-                  plan.limit_origin, format_bytes(plan.weights_bytes),
-                  format_bytes(plan.optimizer_bytes), format_bytes(plan.arena_bytes),
-                  format_bytes(plan.batch_bytes), format_bytes(plan.other_bytes), fits));
+  throw ResourceExhaustedError(fmt::format(
+      "fit of model '{}' needs {} at its peak, and the limit is {} ({})\n  weights {}, "
+      "optimizer {}, "
+      "arena of a step {}, batch {}, dataset {}, other {}{}",
+      model.name(), format_bytes(plan.peak_bytes), format_bytes(plan.limit_bytes),
+      plan.limit_origin, format_bytes(plan.weights_bytes), format_bytes(plan.optimizer_bytes),
+      format_bytes(plan.arena_bytes), format_bytes(plan.batch_bytes),
+      format_bytes(plan.pipeline_bytes), format_bytes(plan.other_bytes), fits));
 }
 
 }  // namespace plimsoll::keras

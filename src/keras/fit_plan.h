@@ -12,6 +12,18 @@ namespace plimsoll::keras {
 FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, const Feed* validation,
                    std::int64_t num_epochs, StepKind kind = StepKind::kTrain);
 
+// Datasets of the feeds get the room that the plan leaves them. False: one of them holds more
+// already.
+bool hold_to_plan(const FitPlan& plan, const Model& model, const Feed& training,
+                  const Feed* validation);
+
+// What the host could still give under all limits, and whose limit that is.
+struct HostRoom {
+  std::uint64_t nbytes = 0;
+  std::string limit;  // "in use 3.0 MiB of 4.0 MiB (memory_budget of compile)"
+};
+HostRoom room_on_host(const Model& model, const TrainerState& state);
+
 // throws: ResourceExhaustedError that names the largest batch that fits, if the plan passes the
 // budget of compile or a limit of the device.
 void check_fits(Model& model, TrainerState& state, const FitPlan& plan, const Feed& training,

@@ -286,32 +286,33 @@ std::shared_ptr<memory::Arena> ArenaPool::acquire(Device& device, std::uint64_t 
     if (is_measuring) fill_pattern(device, *arena);
     return arena;
   }
-  if (scope) {  // booked on the scope, and gone with the run
+  if (scope && !keeps_arenas(*current_budget_scope)) {  // gone with the run
     auto arena = std::make_shared<memory::Arena>(source, *scope, nbytes, owner);
     arena->acquire();
     return arena;
   }
+  const memory::Budget& budget = scope ? *scope : device.budget();
   std::shared_ptr<memory::Arena> found;
-  std::shared_ptr<memory::Arena> small;  // dropped before a larger one is made
+  std::shared_ptr<memory::Arena> dropped;  // before another one is made
   {
     std::scoped_lock lock(mutex_);
     for (auto it = entries_.begin(); it != entries_.end() && !found; ++it) {
       if (it->is_used || it->device != &device) continue;
-      if (it->arena->nbytes() >= nbytes) {
+      if (it->arena->nbytes() >= nbytes && it->budget == budget.node()) {
         it->is_used = true;
         found = it->arena;
-      } else {
-        small = it->arena;
+      } else {  // too small, or of a scope that is left
+        dropped = it->arena;
         entries_.erase(it);
         break;
       }
     }
   }
-  small.reset();
+  dropped.reset();
   if (!found) {
-    found = std::make_shared<memory::Arena>(source, device.budget(), nbytes, owner);
+    found = std::make_shared<memory::Arena>(source, budget, nbytes, owner);
     std::scoped_lock lock(mutex_);
-    entries_.push_back({&device, found, true});
+    entries_.push_back({&device, budget.node(), found, true});
   }
   try {
     found->acquire();

@@ -120,6 +120,7 @@ class ArenaPool {
  private:
   struct Entry {
     Device* device;
+    const memory::BudgetNode* budget;  // that it is booked on
     std::shared_ptr<memory::Arena> arena;
     bool is_used;
   };

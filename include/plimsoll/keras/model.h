@@ -130,7 +130,13 @@ struct FitPlan {
   std::uint64_t limit_bytes = 0;  // the smallest limit that holds for it; kNoLimit: none
   std::string limit_origin;       // who set it
   std::uint64_t weights_bytes = 0, optimizer_bytes = 0, arena_bytes = 0, batch_bytes = 0;
+  // What the dataset holds besides the batch in use: batches ahead, buffers, row numbers.
+  std::uint64_t pipeline_bytes = 0;
   std::uint64_t other_bytes = 0;  // kernels, results, data that is on the device
+  // False: at most so much, since threads of the dataset decide how far ahead they come.
+  bool is_exact = true;
+  // The dataset would hold more than there is room for beside the steps: it holds fewer elements.
+  bool is_pipeline_cut = false;
   MemoryPlan step;                // of the largest step
   std::string to_string() const;  // one line
 };
