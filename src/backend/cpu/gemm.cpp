@@ -260,6 +260,57 @@ void multiply(const Gemm<T>& g, C* pack_to_a, C* pack_to_b, C* held_c) {
   }
 }
 
+// C = A B for a few rows of A, with rows of B as they lie: to pack B would take as long as the
+// product. Rows of B go by four, over as many columns as C can keep in the nearest cache.
+template <class C>
+void multiply_few_rows(const Gemm<C>& g) {
+  constexpr std::int64_t kLanes = HWY_LANES(C), kColumns = 512, kStep = 4;
+  const hn::ScalableTag<C> d;
+  using V = hn::Vec<decltype(d)>;
+  for (std::int64_t j0 = 0; j0 < g.n; j0 += kColumns) {
+    const std::int64_t end = std::min(g.n, j0 + kColumns);
+    if (!g.accumulate) {
+      for (std::int64_t i = 0; i < g.m; ++i)
+        std::fill(g.c + i * g.c_row + j0, g.c + i * g.c_row + end, C(0));
+    }
+    std::int64_t p = 0;
+    for (; p + kStep <= g.k; p += kStep) {
+      const C* b = g.b + p * g.b_row;
+      for (std::int64_t i = 0; i < g.m; ++i) {
+        const C* a = g.a + i * g.a_row + p * g.a_col;
+        const C a0 = a[0], a1 = a[g.a_col], a2 = a[2 * g.a_col], a3 = a[3 * g.a_col];
+        const V x0 = hn::Set(d, a0), x1 = hn::Set(d, a1), x2 = hn::Set(d, a2), x3 = hn::Set(d, a3);
+        C* c = g.c + i * g.c_row;
+        std::int64_t j = j0;
+        for (; j + kLanes <= end; j += kLanes) {
+          V sum = hn::MulAdd(x0, hn::LoadU(d, b + j), hn::LoadU(d, c + j));
+          sum = hn::MulAdd(x1, hn::LoadU(d, b + g.b_row + j), sum);
+          sum = hn::MulAdd(x2, hn::LoadU(d, b + 2 * g.b_row + j), sum);
+          sum = hn::MulAdd(x3, hn::LoadU(d, b + 3 * g.b_row + j), sum);
+          hn::StoreU(sum, d, c + j);
+        }
+        for (; j < end; ++j) {
+          c[j] +=
+              a0 * b[j] + a1 * b[g.b_row + j] + a2 * b[2 * g.b_row + j] + a3 * b[3 * g.b_row + j];
+        }
+      }
+    }
+    for (; p < g.k; ++p) {
+      for (std::int64_t i = 0; i < g.m; ++i) {
+        const C x = g.a[i * g.a_row + p * g.a_col];
+        C* c = g.c + i * g.c_row;
+        for (std::int64_t j = j0; j < end; ++j) c[j] += x * g.b[p * g.b_row + j];
+      }
+    }
+  }
+}
+
+void few_rows_float(const Gemm<float>& g) {
+  multiply_few_rows(g);
+}
+void few_rows_double(const Gemm<double>& g) {
+  multiply_few_rows(g);
+}
 void multiply_float(const Gemm<float>& g, float* a, float* b, float* c) {
   multiply(g, a, b, c);
 }
@@ -280,6 +331,8 @@ HWY_AFTER_NAMESPACE();
 namespace plimsoll::cpu {
 namespace {
 
+HWY_EXPORT(few_rows_float);
+HWY_EXPORT(few_rows_double);
 HWY_EXPORT(multiply_float);
 HWY_EXPORT(multiply_double);
 HWY_EXPORT(multiply_half);
@@ -306,7 +359,15 @@ Blocks<compute_t<T>> blocks_of(std::int64_t m, std::int64_t n, std::int64_t k) n
 }  // namespace
 
 template <class T>
-std::uint64_t gemm_scratch_bytes(std::int64_t m, std::int64_t n, std::int64_t k) noexcept {
+bool is_few_rows(std::int64_t m, bool has_rows) noexcept {
+  constexpr std::int64_t kFewRows = 6;
+  return std::is_floating_point_v<T> && m <= kFewRows && has_rows;
+}
+
+template <class T>
+std::uint64_t gemm_scratch_bytes(std::int64_t m, std::int64_t n, std::int64_t k,
+                                 bool has_rows) noexcept {
+  if (is_few_rows<T>(m, has_rows)) return 0;
   const auto blocks = blocks_of<T>(m, n, k);
   if (blocks.fits_stack()) return 0;
   return static_cast<std::uint64_t>(round_up(blocks.a, 64) + round_up(blocks.b, 64) +
@@ -322,6 +383,16 @@ void gemm(const Gemm<T>& g, void* scratch) noexcept {
     for (std::int64_t i = 0; i < g.m; ++i) std::fill_n(g.c + i * g.c_row, g.n, T(0));
     return;
   }
+  if constexpr (std::is_floating_point_v<T>) {
+    if (is_few_rows<T>(g.m, g.b_col == 1)) {
+      if constexpr (std::is_same_v<T, float>) {
+        HWY_DYNAMIC_DISPATCH(few_rows_float)(g);
+      } else {
+        HWY_DYNAMIC_DISPATCH(few_rows_double)(g);
+      }
+      return;
+    }
+  }
   const auto blocks = blocks_of<T>(g.m, g.n, g.k);
   if (blocks.fits_stack()) {
     constexpr bool kHoldsC = !std::is_same_v<T, C>;
@@ -336,8 +407,9 @@ void gemm(const Gemm<T>& g, void* scratch) noexcept {
   dispatch(g, a, b, b + round_up(blocks.b, 64));
 }
 
-#define PLIMSOLL_GEMM(T)                                                                           \
-  template std::uint64_t gemm_scratch_bytes<T>(std::int64_t, std::int64_t, std::int64_t) noexcept; \
+#define PLIMSOLL_GEMM(T)                                                                 \
+  template std::uint64_t gemm_scratch_bytes<T>(std::int64_t, std::int64_t, std::int64_t, \
+                                               bool) noexcept;                           \
   template void gemm<T>(const Gemm<T>&, void*) noexcept;
 PLIMSOLL_GEMM(float)
 PLIMSOLL_GEMM(double)

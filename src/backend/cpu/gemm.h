@@ -24,9 +24,11 @@ struct Gemm {
   bool accumulate = false;  // C += A B; not for 16-bit types
 };
 
-// Scratch for one thread's product of these sizes, or any smaller; 0: none is needed.
+// Scratch for one thread's product of these sizes, or any smaller; 0: none is needed. has_rows: B
+// always has b_col = 1; a few rows of A are then multiplied without packing.
 template <class T>
-std::uint64_t gemm_scratch_bytes(std::int64_t m, std::int64_t n, std::int64_t k) noexcept;
+std::uint64_t gemm_scratch_bytes(std::int64_t m, std::int64_t n, std::int64_t k,
+                                 bool has_rows = false) noexcept;
 
 // pre: `scratch` is aligned to 64 and as large as gemm_scratch_bytes says; T is float, double, Half
 // or BFloat16.

@@ -84,7 +84,7 @@ bool is_small(const KernelCall& call) noexcept {
   if (work * static_cast<double>(num_products(call)) > kSmallWork) return false;
   std::uint64_t scratch = 0;
   visit_float(call.in[0].dtype, [&](auto tag) {
-    scratch = gemm_scratch_bytes<typename decltype(tag)::type>(s.m, s.n, s.k);
+    scratch = gemm_scratch_bytes<typename decltype(tag)::type>(s.m, s.n, s.k, s.b_col == 1);
   });
   return scratch == 0;
 }
@@ -131,7 +131,7 @@ KernelStatePtr prepare_blocked(const KernelCall& call, ScratchBook& book) {
   }
   const std::int64_t m = (t.s.m + t.rows - 1) / t.rows, n = (t.s.n + t.columns - 1) / t.columns;
   visit_float(call.in[0].dtype, [&](auto tag) {
-    t.part_bytes = gemm_scratch_bytes<typename decltype(tag)::type>(m, n, t.s.k);
+    t.part_bytes = gemm_scratch_bytes<typename decltype(tag)::type>(m, n, t.s.k, t.s.b_col == 1);
   });
   t.part_bytes = (t.part_bytes + 63) / 64 * 64;
   book.book(t.part_bytes * static_cast<std::uint64_t>(t.parts));
