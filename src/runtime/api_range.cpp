@@ -3,42 +3,35 @@
 
 #include "base/check.h"
 #include "plimsoll/ops.h"
-#include "runtime/call_site.h"
-#include "runtime/context.h"
 #include "runtime/dispatch.h"
+#include "runtime/string_builder.h"
 
 namespace plimsoll {
 namespace {
 
-Tensor make_strings(std::vector<std::string> values, const Shape& shape) {
-  PLIMSOLL_CHECK(static_cast<std::int64_t>(values.size()) == shape.num_elements(),
-                 InvalidArgumentError, "constant of shape {} needs {} values, got {}",
-                 shape.to_string(), shape.num_elements(), values.size());
+memory::Owner const_owner() {
   static const memory::Owner owner(memory::Tag::kActivations, "Const");
-  std::uint64_t nbytes = values.size() * sizeof(std::string);
-  for (const std::string& value : values) nbytes += value.size();
-  const Device& cpu = Context::get().cpu();
-  BufferRef buffer(new Buffer);
-  buffer->claim = cpu.budget().reserve(nbytes, TagScope::retagged(owner));
-  buffer->device = &cpu;
-  buffer->strings = std::move(values);
-  return make_tensor(DType::kString, shape, std::move(buffer));
+  return owner;
 }
 
 }  // namespace
 
 Tensor constant(std::span<const std::string> values, const Shape& shape) {
-  return make_strings({values.begin(), values.end()}, shape);
+  StringBuilder made(values.size(), const_owner());
+  for (const std::string& value : values) made.add_copy(value);
+  return made.finish(shape);
 }
 Tensor constant(std::initializer_list<std::string> values, const Shape& shape) {
-  return make_strings({values.begin(), values.end()}, shape);
+  return constant(std::span<const std::string>(values.begin(), values.size()), shape);
 }
 Tensor constant(const std::string& value) {
-  return make_strings({value}, Shape());
+  return constant(std::span<const std::string>(&value, 1), Shape());
 }
 Tensor fill(const Shape& dims, const std::string& value) {
-  return make_strings(
-      std::vector<std::string>(static_cast<std::size_t>(dims.num_elements()), value), dims);
+  const auto num = static_cast<std::size_t>(dims.num_elements());
+  StringBuilder made(num, const_owner());
+  for (std::size_t i = 0; i < num; ++i) made.add_copy(value);
+  return made.finish(dims);
 }
 
 Tensor stop_gradient(const Tensor& input) {

@@ -5,6 +5,7 @@
 #include "plimsoll/ops.h"
 #include "runtime/dispatch.h"
 #include "runtime/shape_values.h"
+#include "runtime/string_builder.h"
 
 namespace plimsoll {
 namespace {
@@ -56,16 +57,37 @@ void resolve_dim(const DimSpec& spec, std::int64_t dim, int at, Resolved& made) 
   made.final_shape.push_back(size);
 }
 
+// Strings stand on the host, and are taken there.
+Tensor take_strings(const Tensor& input, const Resolved& r) {
+  static const memory::Owner owner(memory::Tag::kActivations, "StridedSlice");
+  const std::span<const std::string> texts = strings_of(input, "StridedSlice");
+  const Shape shape{Ints(r.size)};
+  StringBuilder made(static_cast<std::size_t>(shape.num_elements()), owner);
+  for (std::int64_t i = 0; i < shape.num_elements(); ++i) {
+    std::int64_t rest = i, at = 0, below = 1;
+    for (int d = shape.rank() - 1; d >= 0; --d) {
+      const auto k = static_cast<std::size_t>(d);
+      at += (r.begin[k] + rest % r.size[k] * r.strides[k]) * below;
+      rest /= r.size[k];
+      below *= input.shape().dim(d);
+    }
+    made.add_copy(texts[static_cast<std::size_t>(at)]);
+  }
+  return made.finish(shape);
+}
+
+Tensor take_part(const Tensor& input, const Resolved& r) {
+  if (input.dtype() == DType::kString) return take_strings(input, r);
+  return call(OpId::StridedSlice, {input},
+              {AttrValue(Ints(r.begin)), AttrValue(Ints(r.size)), AttrValue(Ints(r.strides))});
+}
+
 Tensor take(const Tensor& input, const Resolved& r) {
   bool is_whole = true;
   for (int i = 0; i < input.rank(); ++i)
     is_whole &= r.size[static_cast<std::size_t>(i)] == input.shape().dim(i) &&
                 r.strides[static_cast<std::size_t>(i)] == 1;
-  const Tensor taken =
-      is_whole
-          ? input
-          : call(OpId::StridedSlice, {input},
-                 {AttrValue(Ints(r.begin)), AttrValue(Ints(r.size)), AttrValue(Ints(r.strides))});
+  const Tensor taken = is_whole ? input : take_part(input, r);
   return taken.shape() == Shape(r.final_shape) && !is_whole ? taken : reshape(taken, r.final_shape);
 }
 
