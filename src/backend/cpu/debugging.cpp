@@ -2,13 +2,12 @@
 // into a message that ends when it is full.
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/types.h"
+#include "base/short_number.h"
 
 namespace plimsoll::cpu {
 namespace {
@@ -40,29 +39,14 @@ class Text {
   char chars_[Status::kMaxText];
 };
 
-// As few digits as give the number back, of two choices.
-template <class T>
-std::string_view shortest(T value, int few, int all, char (&digits)[40]) noexcept {
-  for (const int precision : {few, all}) {
-    const auto made = fmt::format_to_n(digits, sizeof digits, "{:.{}g}", value, precision);
-    T read = 0;
-    std::from_chars(digits, made.out, read);
-    if (read == value || precision == all || !std::isfinite(value))
-      return {digits, static_cast<std::size_t>(made.out - digits)};
-  }
-  return {};
-}
-
 template <class T>
 void put_number(Text& text, T element) noexcept {
-  char digits[40];
+  NumberText digits;
   const auto value = static_cast<compute_t<T>>(element);
   if constexpr (std::is_same_v<T, bool>) {
     text.put(element ? "1" : "0");
   } else if constexpr (std::is_floating_point_v<compute_t<T>>) {
-    if (std::isnan(value)) return text.put("nan");
-    text.put(std::is_same_v<T, double> ? shortest(value, 15, 17, digits)
-                                       : shortest(value, 6, 9, digits));
+    text.put(short_number(value, digits));
   } else {
     const auto made = fmt::format_to_n(digits, sizeof digits, "{}", std::int64_t{value});
     text.put({digits, static_cast<std::size_t>(made.out - digits)});
