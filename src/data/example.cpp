@@ -2,10 +2,9 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "data/host_values.h"
 #include "data/wire.h"
 #include "plimsoll/data/io.h"
-#include "plimsoll/interop.h"
-#include "plimsoll/ops.h"
 
 namespace plimsoll::io {
 namespace {
@@ -104,19 +103,8 @@ std::int64_t product(const std::vector<std::int64_t>& shape) {
 // The values of one feature of all examples, one after another.
 class Column {
  public:
-  Column(std::string name, const FeatureSpec& spec) : name_(std::move(name)) {
-    if (const auto* fixed = std::get_if<FixedLenFeature>(&spec)) {
-      shape_ = fixed->shape;
-      dtype_ = fixed->dtype;
-      default_ = fixed->default_value;
-    } else {
-      const auto& sequence = std::get<FixedLenSequenceFeature>(spec);
-      shape_ = sequence.shape;
-      dtype_ = sequence.dtype;
-      default_ = sequence.default_value;
-      is_sequence_ = true;
-      may_miss_ = sequence.allow_missing;
-    }
+  Column(std::string name, const FeatureSpec& spec) : name_(std::move(name)), key_(name_) {
+    std::visit([&](const auto& feature) { read_spec(feature); }, spec);
     for (const std::int64_t dim : shape_)
       PLIMSOLL_CHECK(dim >= 0, InvalidArgumentError,
                      "Feature: {} has a shape with a dimension that is not known", name_);
@@ -130,6 +118,7 @@ class Column {
   }
 
   const std::string& name() const { return name_; }
+  const std::string& key() const { return key_; }  // what examples call it
 
   // pre: examples come in order.
   void add(const Found& found, std::size_t example) {
@@ -145,7 +134,7 @@ class Column {
                      name_, example);
     }
     lengths_.push_back(count() - before);
-    if (!is_sequence_) {
+    if (form_ == Form::kFixed) {
       PLIMSOLL_CHECK(
           lengths_.back() == width_, InvalidArgumentError,
           "Name: <unknown>, Key: {}, Index: {}.  Number of {} values != expected.  values "
@@ -159,22 +148,82 @@ class Column {
     }
   }
 
-  Tensor finish(bool is_batch) {
+  Nest<Tensor> finish(bool is_batch) {
+    if (form_ == Form::kVarLen) return sparse_parts(is_batch);
+    if (form_ == Form::kRagged) {
+      if (!is_batch) return values_of({count()});
+      return Nest<Tensor>::dict({{"values", values_of({count()})}, {"row_splits", row_splits()}});
+    }
     std::vector<std::int64_t> dims;
     if (is_batch) dims.push_back(static_cast<std::int64_t>(lengths_.size()));
-    if (is_sequence_) {
-      const std::int64_t longest = lengths_.empty() ? 0 : *std::ranges::max_element(lengths_);
-      dims.push_back(width_ ? longest / width_ : 0);
-      if (lengths_.size() > 1) fill_up(longest);
+    if (form_ == Form::kSequence) {
+      dims.push_back(width_ ? longest() / width_ : 0);
+      if (lengths_.size() > 1) fill_up(longest());
     }
     dims.insert(dims.end(), shape_.begin(), shape_.end());
-    const Shape shape{std::span<const std::int64_t>(dims)};
+    return values_of(Shape(std::span<const std::int64_t>(dims)));
+  }
+
+ private:
+  enum class Form { kFixed, kSequence, kVarLen, kRagged };
+
+  void read_spec(const FixedLenFeature& feature) {
+    shape_ = feature.shape;
+    dtype_ = feature.dtype;
+    default_ = feature.default_value;
+  }
+  void read_spec(const FixedLenSequenceFeature& feature) {
+    shape_ = feature.shape;
+    dtype_ = feature.dtype;
+    default_ = feature.default_value;
+    form_ = Form::kSequence;
+    may_miss_ = feature.allow_missing;
+  }
+  void read_spec(const VarLenFeature& feature) {
+    dtype_ = feature.dtype;
+    form_ = Form::kVarLen;
+    may_miss_ = true;
+  }
+  void read_spec(const RaggedFeature& feature) {
+    PLIMSOLL_CHECK(feature.row_splits_dtype == int32 || feature.row_splits_dtype == int64,
+                   InvalidArgumentError,
+                   "Feature: {}: row_splits_dtype must be int32 or int64, received {}", name_,
+                   dtype_name(feature.row_splits_dtype));
+    dtype_ = feature.dtype;
+    splits_dtype_ = feature.row_splits_dtype;
+    if (!feature.value_key.empty()) key_ = feature.value_key;
+    form_ = Form::kRagged;
+    may_miss_ = true;
+  }
+
+  std::int64_t longest() const {
+    return lengths_.empty() ? 0 : *std::ranges::max_element(lengths_);
+  }
+  Tensor values_of(const Shape& shape) const {
     if (kind_ == 1) return constant(std::span<const std::string>(texts_), shape);
     if (kind_ == 2) return interop::copy_from_host(float32, shape, floats_.data());
     return interop::copy_from_host(int64, shape, integers_.data());
   }
-
- private:
+  Nest<Tensor> sparse_parts(bool is_batch) const {
+    std::vector<std::int64_t> indices, dims{longest()};
+    if (is_batch) dims.insert(dims.begin(), static_cast<std::int64_t>(lengths_.size()));
+    for (std::size_t e = 0; e < lengths_.size(); ++e) {
+      for (std::int64_t i = 0; i < lengths_[e]; ++i) {
+        if (is_batch) indices.push_back(static_cast<std::int64_t>(e));
+        indices.push_back(i);
+      }
+    }
+    const auto rank = static_cast<std::int64_t>(dims.size());
+    return Nest<Tensor>::dict(
+        {{"indices", constant(std::span<const std::int64_t>(indices), {count(), rank})},
+         {"values", values_of({count()})},
+         {"dense_shape", constant(std::span<const std::int64_t>(dims), {rank})}});
+  }
+  Tensor row_splits() const {
+    std::vector<std::int64_t> splits{0};
+    for (const std::int64_t length : lengths_) splits.push_back(splits.back() + length);
+    return data::make_integers(splits, splits_dtype_);
+  }
   std::int64_t count() const {
     return static_cast<std::int64_t>(kind_ == 1   ? texts_.size()
                                      : kind_ == 2 ? floats_.size()
@@ -186,7 +235,7 @@ class Column {
     return each_integer(list, [&](std::int64_t v) { integers_.push_back(v); });
   }
   void add_missing(std::size_t example) {
-    if (is_sequence_) {
+    if (form_ != Form::kFixed) {
       PLIMSOLL_CHECK(may_miss_, InvalidArgumentError,
                      "Name: <unknown>, Feature: {} is missing in example {}; allow_missing=True "
                      "would take that for an empty list",
@@ -231,10 +280,12 @@ class Column {
   }
 
   const std::string name_;
+  std::string key_;
   std::vector<std::int64_t> shape_;
-  DType dtype_ = float32;
+  DType dtype_ = float32, splits_dtype_ = int32;
   Tensor default_;
-  bool is_sequence_ = false, may_miss_ = false;
+  Form form_ = Form::kFixed;
+  bool may_miss_ = false;
   std::uint32_t kind_ = 0;
   std::int64_t width_ = 1;
   std::vector<std::int64_t> lengths_;  // by example
@@ -306,7 +357,7 @@ Nest<Tensor> parse_example(const Tensor& serialized, const FeatureSpecs& feature
     found.assign(columns.size(), {});
     const bool is_ok = each_feature(examples[e], [&](std::string_view name, const Found& feature) {
       for (std::size_t i = 0; i < columns.size(); ++i) {
-        if (columns[i].name() == name) found[i] = feature;
+        if (columns[i].key() == name) found[i] = feature;
       }
     });
     if (!is_ok) cannot_parse(examples[e]);

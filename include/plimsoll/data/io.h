@@ -39,6 +39,11 @@ Tensor parse_tensor(std::string_view bytes);  // of whatever type
 Tensor decode_raw(const Tensor& bytes, DType out_type, bool little_endian = true,
                   std::int64_t fixed_length = 0);
 
+// Each string in the letters of base64 that file names and addresses may have, and back.
+// throws: InvalidArgumentError for other letters.
+Tensor encode_base64(const Tensor& input, bool pad = false);
+Tensor decode_base64(const Tensor& input);
+
 struct CsvOptions {
   char field_delim = ',';
   bool use_quote_delim = true;
@@ -75,9 +80,19 @@ struct FixedLenSequenceFeature {  // as many as there are, filled up in a batch
   bool allow_missing = false;
   Tensor default_value = {};
 };
-using FeatureSpec = std::variant<FixedLenFeature, FixedLenSequenceFeature>;
+struct VarLenFeature {  // as many as there are: {"indices", "values", "dense_shape"}
+  DType dtype = float32;
+};
+struct RaggedFeature {  // the same in rows: {"values", "row_splits"}; of one example its values
+  DType dtype = float32;
+  std::string value_key = {};  // the feature that has them; "": that of the name
+  DType row_splits_dtype = int32;
+};
+using FeatureSpec =
+    std::variant<FixedLenFeature, FixedLenSequenceFeature, VarLenFeature, RaggedFeature>;
 using FeatureSpecs = std::vector<std::pair<std::string, FeatureSpec>>;
-// A dictionary of tensors. `serialized` is a scalar or a vector of strings.
+// A dictionary of tensors, and of dictionaries for features of several tensors. `serialized` is a
+// scalar or a vector of strings.
 // throws: InvalidArgumentError that names the feature and what is wrong with it.
 Nest<Tensor> parse_example(const Tensor& serialized, const FeatureSpecs& features);
 
