@@ -7,7 +7,8 @@ cd "$root" || exit
 # Debian 12's names. What the build asks for, what only the benchmarks compare with, and so on.
 build_packages=(g++ cmake ninja-build ccache mold python3
                 libfmt-dev nlohmann-json3-dev libgtest-dev libhwy-dev libopenblas-serial-dev
-                opencl-c-headers libclblast-dev zlib1g-dev libzip-dev libcli11-dev libpng-dev libjpeg62-turbo-dev)
+                opencl-c-headers libclblast-dev zlib1g-dev libzip-dev libcli11-dev libpng-dev libjpeg62-turbo-dev
+                libre2-dev)
 test_packages=(pocl-opencl-icd ocl-icd-libopencl1)  # an OpenCL device on every machine
 bench_packages=(libjemalloc2 libmimalloc2.0)
 format_packages=(clang-format-14)

@@ -73,6 +73,9 @@ PUBLIC = {
     "interop.h": "runtime",
     "memory_api.h": "runtime",
     "data/": "data",
+    "strings.h": "data",
+    "ragged.h": "data",
+    "sparse.h": "data",
     "keras.h": "keras",
     "keras/": "keras",
     "tf.h": ANY,
@@ -95,6 +98,7 @@ THIRD_PARTY = {
     "zlib.h": ["h5", "data"],
     "png.h": ["data"],
     "jpeglib.h": ["data"],
+    "re2/": ["data"],
     "flatbuffers/": ["lite"],
 }
 

@@ -1,0 +1,204 @@
+// Strings: what is made is booked before it is there, and what is refused leaves nothing.
+#include "plimsoll/strings.h"
+
+#include <gtest/gtest.h>
+#include <re2/re2.h>
+
+#include <clocale>
+#include <random>
+
+#include "plimsoll/data/io.h"
+#include "plimsoll/function.h"
+#include "plimsoll/memory_api.h"
+#include "plimsoll/ops.h"
+#include "runtime/context.h"
+
+namespace plimsoll::strings {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+Tensor words(const Texts& texts) {
+  return constant(std::span<const std::string>(texts), {static_cast<std::int64_t>(texts.size())});
+}
+Texts list(const Tensor& t) {
+  return t.to_vector<std::string>();
+}
+std::uint64_t in_use() {
+  return Context::get().cpu().budget().in_use();
+}
+std::uint64_t booked(const Texts& texts) {
+  std::uint64_t nbytes = texts.size() * sizeof(std::string);
+  for (const std::string& text : texts) nbytes += text.size();
+  return (nbytes + 63) / 64 * 64;
+}
+
+TEST(StringsTest, ResultsAreBookedByPayload) {
+  const Tensor input = words({std::string(1000, 'a'), "b", ""});
+  const Tensor zero = constant(0), ten = constant(10), many = range(0, 1000);
+  const std::uint64_t before = in_use();
+  const auto expect_booked = [&](const Tensor& made) {
+    EXPECT_EQ(in_use() - before, booked(list(made)));
+  };
+  expect_booked(upper(input));
+  expect_booked(lower(input, "utf-8"));
+  expect_booked(strip(input));
+  expect_booked(join(std::vector<Tensor>{input, input}, "--"));
+  expect_booked(reduce_join(input));
+  expect_booked(regex_replace(input, "a", "xyz"));
+  expect_booked(substr(input, zero, ten));
+  expect_booked(as_string(many));
+  expect_booked(format("{}", std::vector<Tensor>{many}, "{}", -1));
+  expect_booked(io::encode_base64(input));
+  EXPECT_EQ(in_use(), before);
+}
+
+TEST(StringsTest, ARefusedResultLeavesNothing) {
+  const Tensor input = words(Texts(100, std::string(1000, 'a')));
+  const Tensor numbers = range(0, 100);
+  const std::uint64_t before = in_use();
+  {
+    const memory::BudgetScope scope(std::uint64_t{64} << 10);  // 100 strings of 1000 do not fit
+    const auto expect_refused = [&](const auto& make) {
+      EXPECT_THROW(make(), ResourceExhaustedError);
+      EXPECT_EQ(in_use(), before);
+      EXPECT_EQ(scope.in_use(), 0U);
+    };
+    expect_refused([&] { upper(input); });
+    expect_refused([&] { upper(input, "utf-8"); });
+    expect_refused([&] { strip(input); });
+    expect_refused([&] { join(std::vector<Tensor>{input, input}); });
+    expect_refused([&] { reduce_join(input); });
+    expect_refused([&] { split(input, "b"); });
+    expect_refused([&] { bytes_split(input); });
+    expect_refused([&] { substr(input, constant(0), constant(999)); });
+    expect_refused([&] { regex_replace(input, "a", "b"); });
+    expect_refused([&] { as_string(numbers, {.width = 1000}); });
+    expect_refused([&] { as_string(cast(constant(1), float32), {.precision = 1 << 29}); });
+    expect_refused([&] { io::encode_base64(input); });
+    expect_refused([&] { io::decode_base64(input); });
+    expect_refused([&] { constant(std::span<const std::string>(list(input)), {100}); });
+    expect_refused([&] { fill({1000}, std::string(100, 'x')); });
+    expect_refused([&] { fill({std::int64_t{1} << 50}, std::string()); });
+    EXPECT_THROW(fill({std::int64_t{1} << 60}, std::string()), InvalidArgumentError);
+    EXPECT_EQ(list(upper(words({"fits"}))), Texts{"FITS"});
+    EXPECT_LE(scope.peak(), std::uint64_t{64} << 10);
+  }
+  EXPECT_EQ(in_use(), before);
+}
+
+TEST(StringsTest, AnExpansionIsRefusedBeforeItIsMade) {
+  // 1 MiB of letters by 1 MiB for each would be 1 TiB.
+  const Tensor text = constant(std::string(1 << 20, 'a'));
+  const std::string rewrite(1 << 20, 'b');
+  const memory::BudgetScope scope(std::uint64_t{16} << 20);
+  EXPECT_THROW(regex_replace(text, "a", rewrite), ResourceExhaustedError);
+  std::string all_twice;
+  for (int i = 0; i < 1000; ++i) all_twice += "\\0";
+  EXPECT_THROW(regex_replace(text, "(?s).*", all_twice), ResourceExhaustedError);
+  EXPECT_EQ(scope.in_use(), 0U);
+}
+
+TEST(StringsTest, AnErrorHalfwayLeavesNothing) {
+  const Tensor input = words({std::string(5000, '1'), "x"});
+  const std::uint64_t before = in_use();
+  EXPECT_THROW(substr(input, constant(2), constant(3)), InvalidArgumentError);
+  EXPECT_THROW(to_number(input), InvalidArgumentError);
+  EXPECT_THROW(io::decode_base64(words({std::string(5000, 'A'), "?"})), InvalidArgumentError);
+  EXPECT_EQ(in_use(), before);
+}
+
+TEST(StringsTest, MessagesShowWhatWasReceived) {
+  const auto message = [](const auto& call) {
+    try {
+      call();
+    } catch (const InvalidArgumentError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(message([] { to_number(words({"1\xff\n"})); }).find("string: 1\\xff\\x0a"),
+            std::string::npos);
+  EXPECT_LT(message([] { to_number(words({std::string(1 << 20, 'x')})); }).size(), 300U);
+  EXPECT_NE(message([] { lower(constant(1)); }).find("is a int32 tensor"), std::string::npos);
+  EXPECT_NE(message([] { lower(words({"a"}), "latin1"); }).find("received latin1"),
+            std::string::npos);
+  EXPECT_NE(message([] { lower(Tensor()); }).find("empty Tensor"), std::string::npos);
+}
+
+// Texts of few letters, some of them no letters at all.
+std::string random_text(std::mt19937& random, std::size_t most) {
+  static const Texts kParts = {"a", "b", "ab", " ", "\n", "\xc3\xa9", "\xff", "\xe2\x82\xac", "1"};
+  std::string text;
+  for (std::size_t n = random() % (most + 1); n > 0; --n) text += kParts[random() % kParts.size()];
+  return text;
+}
+
+TEST(StringsTest, ReplacesAsRe2Does) {
+  std::mt19937 random(7);
+  const Texts patterns = {"",      "a",   "a*", "a|b*",     "(a)(b)?", "[^a]", ".",
+                          "(?m)^", "\\b", "$",  "(a*)(b*)", "\\s+",    "\\C",  "\xc3\xa9?"};
+  const Texts rewrites = {"", "-", "<\\0>", "\\\\", "longer than what was there", "\\0\\0"};
+  for (int i = 0; i < 3000; ++i) {
+    const std::string text = random_text(random, 12);
+    const std::string& pattern = patterns[random() % patterns.size()];
+    const std::string& rewrite = rewrites[random() % rewrites.size()];
+    std::string all = text, first = text;
+    RE2::GlobalReplace(&all, pattern, rewrite);
+    RE2::Replace(&first, pattern, rewrite);
+    EXPECT_EQ(regex_replace(constant(text), pattern, rewrite).item<std::string>(), all)
+        << pattern << " by " << rewrite;
+    EXPECT_EQ(regex_replace(constant(text), pattern, rewrite, false).item<std::string>(), first)
+        << pattern << " by " << rewrite;
+  }
+}
+
+TEST(StringsTest, PartsComeBackTogether) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 500; ++i) {
+    const std::string text = random_text(random, 12);
+    for (const char* sep : {"a", "ab", " "}) {
+      const RaggedTensor parts = split(constant(text), sep);
+      EXPECT_EQ(reduce_join(parts.flat_values(), {}, false, sep).item<std::string>(), text);
+    }
+    const RaggedTensor bytes = bytes_split(constant(text));
+    EXPECT_EQ(reduce_join(bytes.flat_values()).item<std::string>(), text);
+    EXPECT_EQ(io::decode_base64(io::encode_base64(constant(text), i % 2)).item<std::string>(),
+              text);
+  }
+}
+
+TEST(StringsTest, NumbersAreReadInAnyLocale) {
+  const std::string old = std::setlocale(LC_ALL, nullptr);
+  // Not on every machine; where it is, the point would be a comma.
+  std::setlocale(LC_ALL, "de_DE.UTF-8");
+  EXPECT_EQ(to_number(words({"1.5"})).to_vector<float>(), std::vector<float>{1.5F});
+  EXPECT_EQ(list(as_string(constant(1.5F), {.precision = 1})), Texts{"1.5"});
+  EXPECT_EQ(list(lower(words({"\xc4"}))), Texts{"\xc4"});
+  std::setlocale(LC_ALL, old.c_str());
+}
+
+TEST(StringsTest, SlicesAreThoseOfNumbers) {
+  const Tensor numbers = reshape(range(0, 24), {2, 3, 4}), texts = as_string(numbers);
+  const auto expect_same = [&](const std::vector<Index>& places) {
+    const Tensor part = getitem(texts, places);
+    EXPECT_EQ(part.shape(), getitem(numbers, places).shape());
+    EXPECT_EQ(to_number(part, int32).to_vector<int>(), getitem(numbers, places).to_vector<int>());
+  };
+  expect_same({Index(1)});
+  expect_same({Index(-1), Index(0), Index(2)});
+  expect_same({Index({}, {}, -1), ellipsis, Index(3, {}, -2)});
+  expect_same({ellipsis, Index(1, 3), newaxis});
+  expect_same({Index(2, 1)});
+  EXPECT_THROW(getitem(texts, std::vector<Index>{Index(2)}), InvalidArgumentError);
+}
+
+TEST(StringsTest, NoPartOfFunctions) {
+  const Function f(
+      [](std::span<const Tensor> in) { return std::vector<Tensor>{length(as_string(in[0]))}; });
+  const std::vector<Tensor> in{constant(1)};
+  EXPECT_THROW(f(in), UnimplementedError);
+}
+
+}  // namespace
+}  // namespace plimsoll::strings
