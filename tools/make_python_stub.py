@@ -23,9 +23,11 @@ from ._control_flow import while_loop as while_loop
 from ._functions import einsum as einsum, is_tensor as is_tensor, meshgrid as meshgrid
 from ._gradients import IndexedSlices as IndexedSlices, UnconnectedGradients as UnconnectedGradients
 from ._module import Module as Module
+from ._ragged import RaggedTensor as RaggedTensor
+from ._sparse import SparseTensor as SparseTensor
 from . import config as config, debugging as debugging, errors as errors, linalg as linalg
 from . import bitwise as bitwise, image as image, math as math, memory as memory, nest as nest
-from . import nn as nn, random as random
+from . import nn as nn, ragged as ragged, random as random, sparse as sparse, strings as strings
 '''
 DTYPES = ("float16", "bfloat16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64", "bool",
           "string", "half", "double")

@@ -30,8 +30,8 @@ if hasattr(_os, "register_at_fork"):
 # Submodules, which are imported when they are first used.
 _MODULES = frozenset((
     "autograph", "bitwise", "compat", "config", "data", "debugging", "errors", "experimental", "image",
-    "io", "keras", "linalg", "math", "memory", "nest", "nn", "random", "strings", "sysconfig", "test", "train",
-    "types", "version"))
+    "io", "keras", "linalg", "math", "memory", "nest", "nn", "ragged", "random", "sparse", "strings", "sysconfig",
+    "test", "train", "types", "version"))
 # Names, and the modules that have them.
 _NAMES = {
     "Graph": "compat._graph", "Operation": "compat._graph",
@@ -48,7 +48,7 @@ _NAMES = {
     "numpy_function": "_functions", "no_gradient": "_functions", "get_static_value": "_functions",
     "broadcast_static_shape": "_functions", "inside_function": "_functions",
     "broadcast_dynamic_shape": "_functions", "identity_n": "_functions",
-    "enable_op_determinism": "_functions",
+    "enable_op_determinism": "_functions", "RaggedTensor": "_ragged", "SparseTensor": "_sparse",
 }
 # What the first version of TensorFlow had at the top, and stands elsewhere now.
 _FIRST_VERSION = frozenset((

@@ -65,26 +65,30 @@ nb::dict from_features(const io::Features& features) {
   return made;
 }
 
-// {name: (is_sequence, shape, dtype, default, allow_missing)}
+// ("fixed", dtype, shape, default), ("sequence", dtype, shape, default, allow_missing),
+// ("var_len", dtype) or ("ragged", dtype, value_key, row_splits_dtype)
+io::FeatureSpec to_spec(nb::handle given) {
+  const auto kind = nb::cast<std::string>(given[0]);
+  const DType dtype = to_dtype(given[1]);
+  if (kind == "var_len") return io::VarLenFeature{.dtype = dtype};
+  if (kind == "ragged")
+    return io::RaggedFeature{.dtype = dtype,
+                             .value_key = nb::cast<std::string>(given[2]),
+                             .row_splits_dtype = to_dtype(given[3])};
+  const std::vector<std::int64_t> shape = to_ints(given[2], "shape");
+  const nb::object fallback = given[3];
+  const Tensor value = fallback.is_none() ? Tensor() : to_tensor(fallback, dtype);
+  if (kind == "fixed")
+    return io::FixedLenFeature{.shape = shape, .dtype = dtype, .default_value = value};
+  return io::FixedLenSequenceFeature{.shape = shape,
+                                     .dtype = dtype,
+                                     .allow_missing = nb::cast<bool>(given[4]),
+                                     .default_value = value};
+}
 io::FeatureSpecs to_specs(nb::dict given) {
   io::FeatureSpecs specs;
-  for (const auto& [name, member] : given) {
-    const std::vector<std::int64_t> shape = to_ints(member[1], "shape");
-    const DType dtype = to_dtype(member[2]);
-    const nb::object fallback = member[3];
-    const Tensor value = fallback.is_none() ? Tensor() : to_tensor(fallback, dtype);
-    if (nb::cast<bool>(member[0])) {
-      specs.emplace_back(nb::cast<std::string>(name),
-                         io::FixedLenSequenceFeature{.shape = shape,
-                                                     .dtype = dtype,
-                                                     .allow_missing = nb::cast<bool>(member[4]),
-                                                     .default_value = value});
-    } else {
-      specs.emplace_back(
-          nb::cast<std::string>(name),
-          io::FixedLenFeature{.shape = shape, .dtype = dtype, .default_value = value});
-    }
-  }
+  for (const auto& [name, member] : given)
+    specs.emplace_back(nb::cast<std::string>(name), to_spec(member));
   return specs;
 }
 
@@ -161,9 +165,6 @@ void bind_images(nb::module_& m) {
                                             .chroma_downsampling = down});
           }));
         });
-  m.def("fingerprint64", [](nb::bytes text) {
-    return io::fingerprint64({text.c_str(), text.size()});
-  });
 }
 
 }  // namespace

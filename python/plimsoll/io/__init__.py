@@ -73,17 +73,9 @@ def decode_json_example(json_examples, name=None):
 
 
 def encode_base64(input, pad=False, name=None):
-    import base64
-    from ..strings import _each
-
-    def encode(text):
-        made = base64.urlsafe_b64encode(text)
-        return made if pad else made.rstrip(b"=")
-
-    return _each(encode, input)
+    """In the letters of base64 that file names and addresses may have."""
+    return _core.strings.encode_base64(input, bool(pad))
 
 
 def decode_base64(input, name=None):
-    import base64
-    from ..strings import _each
-    return _each(lambda text: base64.urlsafe_b64decode(text + b"=" * (-len(text) % 4)), input)
+    return _core.strings.decode_base64(input)

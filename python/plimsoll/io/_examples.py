@@ -12,19 +12,25 @@ SparseFeature = collections.namedtuple("SparseFeature", ["index_key", "value_key
                                        defaults=[False])
 RaggedFeature = collections.namedtuple(
     "RaggedFeature", ["dtype", "value_key", "partitions", "row_splits_dtype", "validate"],
-    defaults=[None, (), None, False])
+    defaults=[None, (), "int32", False])
 
 
 def _plain(name, feature):
+    """A feature as C++ takes it."""
     if isinstance(feature, FixedLenFeature):
-        return False, list(feature.shape), feature.dtype, feature.default_value, False
+        return "fixed", feature.dtype, list(feature.shape), feature.default_value
     if isinstance(feature, FixedLenSequenceFeature):
-        return True, list(feature.shape), feature.dtype, feature.default_value, bool(feature.allow_missing)
-    if isinstance(feature, (VarLenFeature, SparseFeature, RaggedFeature)):
+        return ("sequence", feature.dtype, list(feature.shape), feature.default_value,
+                bool(feature.allow_missing))
+    if isinstance(feature, VarLenFeature):
+        return "var_len", feature.dtype
+    if isinstance(feature, RaggedFeature) and not feature.partitions:
+        return "ragged", feature.dtype, feature.value_key or "", feature.row_splits_dtype
+    if isinstance(feature, (SparseFeature, RaggedFeature)):
         from ..errors import UnimplementedError
-        raise UnimplementedError(None, None, f"feature {name!r} is a {type(feature).__name__}: there are no sparse or "
-                                 "ragged tensors here. FixedLenSequenceFeature(..., allow_missing=True) gives lists of "
-                                 "any length, filled up")
+        with_parts = " with partitions" if isinstance(feature, RaggedFeature) else ""
+        raise UnimplementedError(None, None, f"feature {name!r} is a {type(feature).__name__}{with_parts}, which is "
+                                 "not built: VarLenFeature and RaggedFeature give the values as they stand")
     raise ValueError(f"Invalid feature {name}:{feature}.")
 
 
@@ -44,11 +50,27 @@ def _specs(features):
     return made
 
 
+def _parse(serialized, features):
+    parsed = _core.parse_example(serialized, _specs(features))
+    for name, found in parsed.items():
+        if isinstance(found, dict):
+            parsed[name] = _of_several(features[name], **found)
+    return parsed
+
+
+def _of_several(feature, values, row_splits=None, indices=None, dense_shape=None):
+    if isinstance(feature, VarLenFeature):
+        from .._sparse import SparseTensor
+        return SparseTensor(indices, values, dense_shape)
+    from .._ragged import RaggedTensor
+    return RaggedTensor.from_row_splits(values, row_splits, validate=False)
+
+
 def parse_single_example(serialized, features, example_names=None, name=None):
     """The features of one example."""
-    return _core.parse_example(serialized, _specs(features))
+    return _parse(serialized, features)
 
 
 def parse_example(serialized, features, example_names=None, name=None):
     """The features of a vector of examples, in batches."""
-    return _core.parse_example(serialized, _specs(features))
+    return _parse(serialized, features)

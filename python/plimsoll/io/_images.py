@@ -40,9 +40,8 @@ def extract_jpeg_shape(contents, output_type=None, name=None):
 
 
 def is_jpeg(contents, name=None):
-    from .. import constant
-    from ..strings import _array
-    return constant(bool(_array(contents)[()].startswith(b"\xff\xd8\xff")))
+    from .. import constant, convert_to_tensor, string
+    return constant(convert_to_tensor(contents, string).numpy().startswith(b"\xff\xd8\xff"))
 
 
 def decode_bmp(contents, channels=0, name=None):
