@@ -233,10 +233,17 @@ template <class TakeOutputs>
 void infer_and_execute(OpId op, std::span<const Tensor> in, const Attrs& attrs, TakeOutputs take) {
   check_inputs(op, in);
   FewOrMore<TensorSpec> in_specs(in.size());
-  for (std::size_t i = 0; i < in.size(); ++i) in_specs[i] = {in[i].dtype(), in[i].shape()};
+  bool has_strings = false;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    in_specs[i] = {in[i].dtype(), in[i].shape()};
+    has_strings |= in[i].dtype() == DType::kString;
+  }
   OutSpecs specs;
   InferCtx ctx{op, attrs, in_specs, specs};
   op_def(op).infer(ctx);
+  // They are not in the memory that kernels see, and kernels are chosen by one input alone.
+  PLIMSOLL_CHECK(!has_strings || op_def(op).is_view, UnimplementedError,
+                 "cpu has no kernel for {} of type string", op_name(op));
 
   const std::span<Tensor> out = take(static_cast<std::size_t>(specs.size()));
   if (current_trace) [[unlikely]] {

@@ -114,5 +114,16 @@ TEST_F(RefusalsTest, RandomNumbersCostTheirResult) {
   }
 }
 
+// Strings are not in the memory that kernels read, whichever input they are.
+TEST_F(RefusalsTest, StringsReachNoKernel) {
+  const Tensor words = constant({std::string("a"), std::string("b")}, {2});
+  const Tensor rows = constant({0, 1}, {2, 1});
+  EXPECT_THROW(where(constant({true, false}), words, words), UnimplementedError);
+  EXPECT_THROW(scatter_nd(rows, words, {4}), UnimplementedError);
+  EXPECT_THROW(gather(words, constant({0})), UnimplementedError);
+  EXPECT_THROW(equal(words, words), UnimplementedError);
+  EXPECT_EQ(reshape(words, {2, 1}).to_vector<std::string>(), words.to_vector<std::string>());
+}
+
 }  // namespace
 }  // namespace plimsoll
