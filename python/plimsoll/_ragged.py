@@ -158,7 +158,9 @@ class RaggedTensor:
     __hash__ = object.__hash__
 
     def __tf_tensor__(self, dtype=None, name=None):
-        raise _not_built("an op")
+        from .errors import UnimplementedError
+        raise UnimplementedError(None, None, f"a RaggedTensor of shape {self.shape} cannot stand for a tensor: "
+                                 "to_tensor() makes it dense")
 
     def __getattr__(self, name):
         raise AttributeError(f"'RaggedTensor' object has no attribute '{name}': a part of TensorFlow's is built, for "

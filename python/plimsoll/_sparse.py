@@ -40,8 +40,8 @@ class SparseTensor:
 
     def __tf_tensor__(self, dtype=None, name=None):
         from .errors import UnimplementedError
-        raise UnimplementedError(None, None, "an op is not built for sparse tensors: tf.sparse.to_dense makes them "
-                                 "dense")
+        raise UnimplementedError(None, None, f"a SparseTensor of shape {self.shape} cannot stand for a tensor: "
+                                 "tf.sparse.to_dense makes it dense")
 
     def __getattr__(self, name):
         raise AttributeError(f"'SparseTensor' object has no attribute '{name}': a part of TensorFlow's is built, "

@@ -42,3 +42,7 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, 
         splits.append(dense(ends, as_dtype(row_splits_dtype)))
         rows = [item for row in rows for item in row]
     return RaggedTensor._of(dense(rows, dtype), splits)
+
+
+def __getattr__(name):
+    raise AttributeError(f"module 'plimsoll.ragged' has no attribute '{name}': constant is built")
