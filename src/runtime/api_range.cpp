@@ -6,9 +6,14 @@
 #include "runtime/call_site.h"
 #include "runtime/context.h"
 #include "runtime/dispatch.h"
+#include "runtime/strings.h"
 
 namespace plimsoll {
 namespace {
+
+std::uint64_t string_bytes(std::size_t nbytes) {
+  return sizeof(std::string) + nbytes;
+}
 
 Tensor make_strings(std::vector<std::string> values, const Shape& shape) {
   PLIMSOLL_CHECK(static_cast<std::int64_t>(values.size()) == shape.num_elements(),
@@ -27,6 +32,31 @@ Tensor make_strings(std::vector<std::string> values, const Shape& shape) {
 
 }  // namespace
 
+NewString allocate_string(std::size_t nbytes) {
+  static const memory::Owner owner(memory::Tag::kActivations, "Const");
+  const Device& cpu = Context::get().cpu();
+  BufferRef buffer(new Buffer);
+  buffer->claim = cpu.budget().reserve(string_bytes(nbytes), TagScope::retagged(owner));
+  buffer->device = &cpu;
+  buffer->strings.resize(1);
+  std::string* const bytes = buffer->strings.data();
+  bytes->resize(nbytes);
+  return {make_tensor(DType::kString, Shape(), std::move(buffer)), bytes};
+}
+
+void resize_string(NewString& made, std::size_t nbytes) {
+  memory::Reservation& claim = made.tensor.impl()->buffer->claim;
+  // While it grows, the old one is there too.
+  const memory::Reservation old =
+      Context::get().cpu().budget().reserve(made.bytes->size(), claim.owner());
+  PLIMSOLL_CHECK(claim.try_resize(string_bytes(nbytes)), ResourceExhaustedError,
+                 "OOM when making a string of {} bytes on {}", nbytes,
+                 Context::get().cpu().full_name());
+  std::string other(nbytes, '\0');  // of its own: resize() would take twice as much
+  made.bytes->copy(other.data(), nbytes);
+  made.bytes->swap(other);
+}
+
 Tensor constant(std::span<const std::string> values, const Shape& shape) {
   return make_strings({values.begin(), values.end()}, shape);
 }
@@ -34,7 +64,9 @@ Tensor constant(std::initializer_list<std::string> values, const Shape& shape) {
   return make_strings({values.begin(), values.end()}, shape);
 }
 Tensor constant(const std::string& value) {
-  return make_strings({value}, Shape());
+  const NewString made = allocate_string(value.size());
+  made.bytes->assign(value);
+  return made.tensor;
 }
 Tensor fill(const Shape& dims, const std::string& value) {
   return make_strings(
