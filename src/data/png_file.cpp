@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "data/library_memory.h"
 #include "data/pixels.h"
 #include "plimsoll/data/image_files.h"
 #include "plimsoll/ops.h"
@@ -32,11 +33,20 @@ void read_bytes(png_structp png, png_bytep to, std::size_t count) {
   source->left -= count;
 }
 void append_bytes(png_structp png, png_bytep from, std::size_t count) {
-  static_cast<std::string*>(png_get_io_ptr(png))->append(reinterpret_cast<char*>(from), count);
+  if (!static_cast<OutputBytes*>(png_get_io_ptr(png))->try_append(from, count))
+    png_error(png, "no memory for the file");
 }
 void flush_bytes(png_structp) {}
 
+void* allocate(png_structp png, png_alloc_size_t nbytes) {
+  return static_cast<LibraryMemory*>(png_get_mem_ptr(png))->try_allocate(nbytes);
+}
+void release(png_structp png, void* data) {
+  static_cast<LibraryMemory*>(png_get_mem_ptr(png))->free(data);
+}
+
 struct Reader {
+  LibraryMemory memory{"decode_png"};
   png_structp png = nullptr;
   png_infop info = nullptr;
   Message message;
@@ -91,10 +101,11 @@ bool read_rows(Reader& r, std::uint8_t* to) {
 }
 
 struct Writer {
+  LibraryMemory memory{"encode_png"};
+  OutputBytes bytes{memory};
   png_structp png = nullptr;
   png_infop info = nullptr;
   Message message;
-  std::string bytes;
   ~Writer() { png_destroy_write_struct(&png, &info); }
 };
 
@@ -125,15 +136,21 @@ Tensor decode_png(std::string_view bytes, int channels) {
       bytes.empty() ? "an empty file" : "something that does not begin as PNG does");
   r.source = {bytes.data(), bytes.size()};
   r.channels = channels;
-  r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r.message, on_error, on_warning);
+  r.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &r.message, on_error, on_warning,
+                                   &r.memory, allocate, release);
   r.info = r.png ? png_create_info_struct(r.png) : nullptr;
-  PLIMSOLL_CHECK(r.info, ResourceExhaustedError, "no memory to read a PNG image");
+  r.memory.check();
+  PLIMSOLL_CHECK(r.info, InternalError, "libpng could not be started: {}", r.message.text);
   png_set_read_fn(r.png, &r.source, read_bytes);
-  PLIMSOLL_CHECK(read_header(r), InvalidArgumentError, "Invalid PNG header, data size {}: {}",
+  const bool has_header = read_header(r);
+  r.memory.check();  // of chunks that libpng does without, too
+  PLIMSOLL_CHECK(has_header, InvalidArgumentError, "Invalid PNG header, data size {}: {}",
                  bytes.size(), r.message.text);
   const Tensor image = allocate_pixels("PNG", {r.height, r.width, r.channels});
-  PLIMSOLL_CHECK(read_rows(r, pixels_of(image)), InvalidArgumentError,
-                 "Invalid PNG data, size {}: {}", bytes.size(), r.message.text);
+  const bool is_read = read_rows(r, pixels_of(image));
+  r.memory.check();
+  PLIMSOLL_CHECK(is_read, InvalidArgumentError, "Invalid PNG data, size {}: {}", bytes.size(),
+                 r.message.text);
   return image;
 }
 
@@ -142,15 +159,18 @@ Tensor encode_png(const Tensor& image, int compression) {
   PLIMSOLL_CHECK(compression >= -1 && compression <= 9, InvalidArgumentError,
                  "compression of encode_png should be in [-1,9], got {}", compression);
   Writer w;
-  w.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &w.message, on_error, on_warning);
+  w.png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, &w.message, on_error, on_warning,
+                                    &w.memory, allocate, release);
   w.info = w.png ? png_create_info_struct(w.png) : nullptr;
-  PLIMSOLL_CHECK(w.info, ResourceExhaustedError, "no memory to write a PNG image");
+  w.memory.check();
+  PLIMSOLL_CHECK(w.info, InternalError, "libpng could not be started: {}", w.message.text);
   const bool is_written =
       write_rows(w, pixels_of(image), static_cast<std::uint32_t>(image.shape()[0]),
                  static_cast<std::uint32_t>(image.shape()[1]), static_cast<int>(image.shape()[2]),
                  compression);
+  w.memory.check();
   PLIMSOLL_CHECK(is_written, InternalError, "PNG could not be written: {}", w.message.text);
-  return constant(w.bytes);
+  return w.bytes.to_tensor();
 }
 
 }  // namespace plimsoll::io

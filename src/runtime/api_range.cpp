@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "plimsoll/ops.h"
+#include "runtime/budget_scope.h"
 #include "runtime/call_site.h"
 #include "runtime/context.h"
 #include "runtime/dispatch.h"
@@ -24,7 +25,7 @@ Tensor make_strings(std::vector<std::string> values, const Shape& shape) {
   for (const std::string& value : values) nbytes += value.size();
   const Device& cpu = Context::get().cpu();
   BufferRef buffer(new Buffer);
-  buffer->claim = cpu.budget().reserve(nbytes, TagScope::retagged(owner));
+  buffer->claim = host_budget().reserve(nbytes, TagScope::retagged(owner));
   buffer->device = &cpu;
   buffer->strings = std::move(values);
   return make_tensor(DType::kString, shape, std::move(buffer));
@@ -36,7 +37,7 @@ NewString allocate_string(std::size_t nbytes) {
   static const memory::Owner owner(memory::Tag::kActivations, "Const");
   const Device& cpu = Context::get().cpu();
   BufferRef buffer(new Buffer);
-  buffer->claim = cpu.budget().reserve(string_bytes(nbytes), TagScope::retagged(owner));
+  buffer->claim = host_budget().reserve(string_bytes(nbytes), TagScope::retagged(owner));
   buffer->device = &cpu;
   buffer->strings.resize(1);
   std::string* const bytes = buffer->strings.data();
@@ -47,8 +48,7 @@ NewString allocate_string(std::size_t nbytes) {
 void resize_string(NewString& made, std::size_t nbytes) {
   memory::Reservation& claim = made.tensor.impl()->buffer->claim;
   // While it grows, the old one is there too.
-  const memory::Reservation old =
-      Context::get().cpu().budget().reserve(made.bytes->size(), claim.owner());
+  const memory::Reservation old = host_budget().reserve(made.bytes->size(), claim.owner());
   PLIMSOLL_CHECK(claim.try_resize(string_bytes(nbytes)), ResourceExhaustedError,
                  "OOM when making a string of {} bytes on {}", nbytes,
                  Context::get().cpu().full_name());
