@@ -134,8 +134,10 @@ auto of_bytes(nb::handle contents, const F& f) {
 }
 
 void bind_images(nb::module_& m) {
-  m.def("decode_png", [](nb::handle contents, int channels) {
-    return of_bytes(contents, [&](std::string_view b) { return io::decode_png(b, channels); });
+  m.def("decode_png", [](nb::handle contents, int channels, nb::handle dtype) {
+    const DType type = to_dtype(dtype);
+    return of_bytes(contents,
+                    [&](std::string_view b) { return io::decode_png(b, channels, type); });
   });
   m.def("decode_bmp", [](nb::handle contents, int channels) {
     return of_bytes(contents, [&](std::string_view b) { return io::decode_bmp(b, channels); });
@@ -143,9 +145,10 @@ void bind_images(nb::module_& m) {
   m.def("decode_gif", [](nb::handle contents) {
     return of_bytes(contents, [&](std::string_view b) { return io::decode_gif(b); });
   });
-  m.def("decode_image", [](nb::handle contents, int channels, bool expands) {
-    return of_bytes(contents,
-                    [&](std::string_view b) { return io::decode_image(b, channels, expands); });
+  m.def("decode_image", [](nb::handle contents, int channels, bool expands, nb::handle dtype) {
+    const DType type = to_dtype(dtype);
+    return of_bytes(
+        contents, [&](std::string_view b) { return io::decode_image(b, channels, expands, type); });
   });
   m.def("decode_jpeg", [](nb::handle contents, int channels, int ratio, bool fancy, bool recovers,
                           const std::string& dct) {
