@@ -1,6 +1,6 @@
 """Pipelines against tf.data: elements per second, on as many threads.
 
-    data.py [--rounds N] --python PEERS-PYTHON --own-python PYTHON --module FOLDER
+    data.py [--rounds N] [--only TEXT] --python PEERS-PYTHON --own-python PYTHON --module FOLDER
 
 Each number is the best of some processes, those of the two libraries in turns. Prints rows (bench/rows.h).
 """
@@ -20,6 +20,7 @@ BAR = 1.5
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default="", help="rows with this in their name")
     parser.add_argument("--python", required=True)
     parser.add_argument("--own-python", required=True)
     parser.add_argument("--module", required=True)
@@ -36,7 +37,7 @@ def main():
         return json.loads(done.stdout.splitlines()[-1])["per_s"] if done.stdout else 0.0
 
     sys.path.insert(0, str(CASES.parent))
-    names = list(__import__("data_cases").CASES)
+    names = [name for name in __import__("data_cases").CASES if options.only in name]
     with tempfile.TemporaryDirectory() as folder:
         run("make", "plimsoll", folder)
         for name in names:

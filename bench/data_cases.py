@@ -11,6 +11,8 @@ import time
 
 import numpy as np
 
+from photographs import photograph
+
 THREADS = 2
 NUM_RECORDS, NUM_IMAGES = 20000, 200
 
@@ -25,10 +27,10 @@ def make(tf, folder):
                 "name": tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"row %d" % i])),
             }
             writer.write(tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString())
-    y, x = np.mgrid[:256, :256]
-    for i in range(NUM_IMAGES):
-        image = np.stack([(x * i + y) % 256, (y * 3 + i) % 256, (x ^ y) % 256], -1).astype(np.uint8)
-        tf.io.write_file(os.path.join(folder, f"{i:04}.jpg"), tf.io.encode_jpeg(image))
+    for i in range(0, NUM_IMAGES, 4):
+        image = photograph(rng)
+        for k, seen in enumerate((image, image[::-1], image[:, ::-1], image[::-1, ::-1])):
+            tf.io.write_file(os.path.join(folder, f"{i + k:04}.jpg"), tf.io.encode_jpeg(np.ascontiguousarray(seen)))
 
 
 def map_and_batch(tf, folder):

@@ -27,7 +27,8 @@ struct Kind {
 constexpr Kind kKinds[] = {
     {'f', 2, DType::kFloat16}, {'f', 4, DType::kFloat32}, {'f', 8, DType::kFloat64},
     {'i', 1, DType::kInt8},    {'i', 2, DType::kInt16},   {'i', 4, DType::kInt32},
-    {'i', 8, DType::kInt64},   {'u', 1, DType::kUInt8},   {'b', 1, DType::kBool},
+    {'i', 8, DType::kInt64},   {'u', 1, DType::kUInt8},   {'u', 2, DType::kUInt16},
+    {'b', 1, DType::kBool},
 };
 
 std::optional<DType> dtype_of_kind(char letter, std::uint64_t size) {
@@ -60,6 +61,8 @@ Tensor make_numbers(const std::vector<char>& bytes, DType dtype, const Shape& sh
       return make<std::int64_t>(bytes, shape);
     case DType::kUInt8:
       return make<std::uint8_t>(bytes, shape);
+    case DType::kUInt16:
+      return make<std::uint16_t>(bytes, shape);
     case DType::kBool:
       return cast(make<std::uint8_t>(bytes, shape), bool_);
     default:
@@ -189,6 +192,9 @@ std::string bytes_of(const Tensor& t) {
       break;
     case DType::kUInt8:
       put_values<std::uint8_t>(out, t);
+      break;
+    case DType::kUInt16:
+      put_values<std::uint16_t>(out, t);
       break;
     case DType::kBool:
       put_values<std::uint8_t>(out, cast(t, uint8));

@@ -29,7 +29,7 @@ from . import config as config, debugging as debugging, errors as errors, linalg
 from . import bitwise as bitwise, image as image, math as math, memory as memory, nest as nest
 from . import nn as nn, ragged as ragged, random as random, sparse as sparse, strings as strings
 '''
-DTYPES = ("float16", "bfloat16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64", "bool",
+DTYPES = ("float16", "bfloat16", "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "int64", "bool",
           "string", "half", "double")
 
 

@@ -45,9 +45,9 @@ std::string types_of(const KernelTable& table, OpId op) {
   constexpr int kAllButStrings = kNumDTypes - 1;
   if (num >= kAllButStrings) return "all";
   if (list == "float32, float64, float16, bfloat16") return "floats";
-  if (list == "float32, float64, float16, bfloat16, int8, uint8, int16, int32, int64")
+  if (list == "float32, float64, float16, bfloat16, int8, uint8, int16, uint16, int32, int64")
     return "numbers";
-  if (list == "int8, uint8, int16, int32, int64") return "integers";
+  if (list == "int8, uint8, int16, uint16, int32, int64") return "integers";
   return list;
 }
 
@@ -66,7 +66,8 @@ std::string page() {
       "function over host memory\nthat its plan shows (`host_ops`, `host_bytes`). Without soft "
       "placement it is an `UnimplementedError` that\nnames op, type and backend.\n\n"
       "`view`: no kernel, the result is the input's memory under another shape. `floats`: float32, "
-      "float64, float16,\nbfloat16; `integers`: int8, uint8, int16, int32, int64; `numbers`: both; "
+      "float64, float16,\nbfloat16; `integers`: int8, uint8, int16, uint16, int32, int64; "
+      "`numbers`: both; "
       "`all`: bool too.\n\n"
       "OpenCL: float64 where the device has it. Tested on PoCL. CUDA: not built yet.\n";
   for (const Family& family : families()) {

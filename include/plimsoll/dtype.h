@@ -16,12 +16,13 @@ enum class DType : std::uint8_t {
   kInt8,
   kUInt8,
   kInt16,
+  kUInt16,
   kInt32,
   kInt64,
   kBool,
   kString,
 };
-inline constexpr int kNumDTypes = 11;
+inline constexpr int kNumDTypes = 12;
 
 // TensorFlow writes tf.float32; so does this.
 inline constexpr DType float32 = DType::kFloat32;
@@ -31,6 +32,7 @@ inline constexpr DType bfloat16 = DType::kBFloat16;
 inline constexpr DType int8 = DType::kInt8;
 inline constexpr DType uint8 = DType::kUInt8;
 inline constexpr DType int16 = DType::kInt16;
+inline constexpr DType uint16 = DType::kUInt16;
 inline constexpr DType int32 = DType::kInt32;
 inline constexpr DType int64 = DType::kInt64;
 inline constexpr DType bool_ = DType::kBool;
@@ -67,6 +69,8 @@ template <>
 inline constexpr DType dtype_of<std::uint8_t> = DType::kUInt8;
 template <>
 inline constexpr DType dtype_of<std::int16_t> = DType::kInt16;
+template <>
+inline constexpr DType dtype_of<std::uint16_t> = DType::kUInt16;
 template <>
 inline constexpr DType dtype_of<std::int32_t> = DType::kInt32;
 template <>

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "plimsoll/tensor.h"
 
@@ -37,6 +38,10 @@ std::uint64_t tensor_id(const Tensor& tensor) noexcept;
 // The elements, in row-major order, of a tensor that stands on the CPU; null elsewhere, and for
 // strings. They stay as long as some handle of the tensor does, and must not be written to.
 const void* host_data(const Tensor& tensor) noexcept;
+// The only string of a tensor, without a copy; it stays as long as some handle of the tensor does.
+// throws: InvalidArgumentError if there are more or fewer, or no strings; FailedPreconditionError
+// for a symbolic tensor.
+std::string_view string_data(const Tensor& tensor);
 // Copies the elements out, from whatever device. pre: room for nbytes().
 // throws: FailedPreconditionError for a symbolic tensor; ResourceExhaustedError for staging.
 void copy_to_host(const Tensor& tensor, void* to);

@@ -16,7 +16,7 @@ import os as _os
 from . import _core
 from . import dtypes
 from .dtypes import (DType, as_dtype, bfloat16, bool, double, float16, float32, float64, half, int8,
-                     int16, int32, int64, string, uint8)
+                     int16, int32, int64, string, uint16, uint8)
 from .tensor_shape import TensorShape
 from ._core import GradientTape, Tensor, Variable, device, init_scope
 

@@ -2,11 +2,11 @@
 
 from . import _core
 
-_LIMITS = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767),
+_LIMITS = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767), "uint16": (0, 65535),
            "int32": (-2**31, 2**31 - 1), "int64": (-2**63, 2**63 - 1)}
 # As TensorFlow numbers them.
 _ENUM = {"float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7,
-         "int64": 9, "bool": 10, "bfloat16": 14, "float16": 19}
+         "int64": 9, "bool": 10, "bfloat16": 14, "uint16": 17, "float16": 19}
 
 
 class DType:
@@ -64,7 +64,7 @@ class DType:
 
     @property
     def is_unsigned(self):
-        return self._name == "uint8"
+        return self._name in ("uint8", "uint16")
 
     @property
     def is_bool(self):
@@ -143,8 +143,8 @@ class DType:
 # In the order of the C++ enum.
 _ALL = [DType(name, size) for name, size in (
     ("float32", 4), ("float64", 8), ("float16", 2), ("bfloat16", 2), ("int8", 1), ("uint8", 1),
-    ("int16", 2), ("int32", 4), ("int64", 8), ("bool", 1), ("string", 1))]
-float32, float64, float16, bfloat16, int8, uint8, int16, int32, int64, bool, string = _ALL
+    ("int16", 2), ("uint16", 2), ("int32", 4), ("int64", 8), ("bool", 1), ("string", 1))]
+float32, float64, float16, bfloat16, int8, uint8, int16, uint16, int32, int64, bool, string = _ALL
 half, double = float16, float64
 
 _BY_NAME = {d.name: d for d in _ALL} | {

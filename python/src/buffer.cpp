@@ -31,6 +31,8 @@ std::optional<DType> dtype_of_format(const char* format) {
       return uint8;
     case 'h':
       return int16;
+    case 'H':
+      return uint16;
     case 'i':
       return int32;
     case 'l':
@@ -61,6 +63,8 @@ const char* format_of(DType dtype) {
       return "B";
     case DType::kInt16:
       return "h";
+    case DType::kUInt16:
+      return "H";
     case DType::kInt32:
       return "i";
     case DType::kInt64:
@@ -121,7 +125,7 @@ std::optional<Tensor> from_odd_array(nb::handle array) {
 [[noreturn]] void no_such_type(nb::handle array) {
   throw UnimplementedError(fmt::format(
       "tensors of type {} are not built. There are float32, float64, float16, bfloat16, "
-      "int8, uint8, int16, int32, int64, bool and string: convert the array first",
+      "int8, uint8, int16, uint16, int32, int64, bool and string: convert the array first",
       dtype_text(array)));
 }
 
@@ -252,7 +256,7 @@ nb::dlpack::dtype dlpack_dtype(DType dtype) {
     code = Code::Float;
   } else if (dtype == bool_) {
     code = Code::Bool;
-  } else if (dtype == uint8) {
+  } else if (dtype == uint8 || dtype == uint16) {
     code = Code::UInt;
   }
   return {static_cast<std::uint8_t>(code), bits, 1};

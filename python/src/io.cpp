@@ -11,6 +11,7 @@
 #include "errors.h"
 #include "gil.h"
 #include "plimsoll/data/image_files.h"
+#include "plimsoll/interop.h"
 #include "py_tensor.h"
 
 namespace plimsoll::python {
@@ -117,30 +118,45 @@ std::vector<nb::object> decode_csv(nb::handle records, nb::list defaults, const 
   return found;
 }
 
-// A function of bytes that gives up Python's lock.
+// A function of bytes that gives up Python's lock. Those of a tensor or a bytes object are not
+// copied: the caller's reference keeps them.
 template <class F>
 auto of_bytes(nb::handle contents, const F& f) {
+  if (is_tensor(contents.ptr()) && tensor_of(contents.ptr()).dtype() == DType::kString) {
+    const Tensor kept = tensor_of(contents.ptr());
+    const std::string_view bytes = interop::string_data(kept);
+    return to_python(without_gil([&] { return f(bytes); }));
+  }
+  if (PyBytes_Check(contents.ptr())) {
+    const nb::object kept = nb::borrow(contents);
+    const std::string_view bytes(PyBytes_AS_STRING(contents.ptr()),
+                                 static_cast<std::size_t>(PyBytes_GET_SIZE(contents.ptr())));
+    return to_python(without_gil([&] { return f(bytes); }));
+  }
   const std::string bytes = to_bytes(contents, "contents");
-  return to_python(without_gil([&] { return f(bytes); }));
+  return to_python(without_gil([&] { return f(std::string_view(bytes)); }));
 }
 
 void bind_images(nb::module_& m) {
-  m.def("decode_png", [](nb::handle contents, int channels) {
-    return of_bytes(contents, [&](const std::string& b) { return io::decode_png(b, channels); });
+  m.def("decode_png", [](nb::handle contents, int channels, nb::handle dtype) {
+    const DType type = to_dtype(dtype);
+    return of_bytes(contents,
+                    [&](std::string_view b) { return io::decode_png(b, channels, type); });
   });
   m.def("decode_bmp", [](nb::handle contents, int channels) {
-    return of_bytes(contents, [&](const std::string& b) { return io::decode_bmp(b, channels); });
+    return of_bytes(contents, [&](std::string_view b) { return io::decode_bmp(b, channels); });
   });
   m.def("decode_gif", [](nb::handle contents) {
-    return of_bytes(contents, [&](const std::string& b) { return io::decode_gif(b); });
+    return of_bytes(contents, [&](std::string_view b) { return io::decode_gif(b); });
   });
-  m.def("decode_image", [](nb::handle contents, int channels, bool expands) {
-    return of_bytes(contents,
-                    [&](const std::string& b) { return io::decode_image(b, channels, expands); });
+  m.def("decode_image", [](nb::handle contents, int channels, bool expands, nb::handle dtype) {
+    const DType type = to_dtype(dtype);
+    return of_bytes(
+        contents, [&](std::string_view b) { return io::decode_image(b, channels, expands, type); });
   });
   m.def("decode_jpeg", [](nb::handle contents, int channels, int ratio, bool fancy, bool recovers,
                           const std::string& dct) {
-    return of_bytes(contents, [&](const std::string& b) {
+    return of_bytes(contents, [&](std::string_view b) {
       return io::decode_jpeg(b, {.channels = channels,
                                  .ratio = ratio,
                                  .fancy_upscaling = fancy,
@@ -149,7 +165,7 @@ void bind_images(nb::module_& m) {
     });
   });
   m.def("jpeg_shape", [](nb::handle contents) {
-    return of_bytes(contents, [&](const std::string& b) { return io::jpeg_shape(b); });
+    return of_bytes(contents, [&](std::string_view b) { return io::jpeg_shape(b); });
   });
   m.def("encode_png", [](nb::handle image, int compression) {
     const Tensor pixels = to_tensor(image);

@@ -178,6 +178,8 @@ Tensor pack_ints(const Numbers& numbers, const Shape& shape, DType dtype, nb::ha
       return narrow(std::uint8_t{});
     case DType::kInt16:
       return narrow(std::int16_t{});
+    case DType::kUInt16:
+      return narrow(std::uint16_t{});
     case DType::kInt32:
       return narrow(std::int32_t{});
     case DType::kInt64:

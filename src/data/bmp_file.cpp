@@ -62,9 +62,9 @@ Tensor decode_bmp(std::string_view bytes, int channels) {
   return image;
 }
 
-Tensor decode_image(std::string_view bytes, int channels, bool expand_animations) {
-  check_channels("decode_image", channels, "134");
-  if (bytes.starts_with("\x89PNG")) return decode_png(bytes, channels);
+namespace {
+
+Tensor decode_bytes(std::string_view bytes, int channels, bool expand_animations) {
   if (bytes.starts_with("\xff\xd8\xff")) return decode_jpeg(bytes, {.channels = channels});
   if (bytes.starts_with("BM")) return decode_bmp(bytes, channels);
   PLIMSOLL_CHECK(bytes.starts_with("GIF8"), InvalidArgumentError,
@@ -76,6 +76,16 @@ Tensor decode_image(std::string_view bytes, int channels, bool expand_animations
   return squeeze(
       slice(frames, {0, 0, 0, 0}, {1, frames.shape()[1], frames.shape()[2], frames.shape()[3]}),
       {0});
+}
+
+}  // namespace
+
+Tensor decode_image(std::string_view bytes, int channels, bool expand_animations, DType dtype) {
+  check_channels("decode_image", channels, "134");
+  check_pixels("decode_image", dtype);
+  if (bytes.starts_with("\x89PNG")) return decode_png(bytes, channels, dtype);
+  const Tensor image = decode_bytes(bytes, channels, expand_animations);
+  return dtype == uint8 ? image : cast(cast(image, int32) * constant(256), uint16);
 }
 
 }  // namespace plimsoll::io

@@ -1,30 +1,41 @@
 #include "data/file_stream.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <vector>
 
 #include "base/check.h"
 #include "base/files.h"
+#include "data/zlib_memory.h"
 
 namespace plimsoll::data {
 namespace {
 
 constexpr std::size_t kBufferBytes = 256u << 10;
+constexpr std::size_t kInflateBytes = 64u << 10;  // a window of 32 KiB and tables
+
+// As long as the file, which may grow, and not longer than kBufferBytes.
+std::size_t buffer_bytes(int file) {
+  struct ::stat about {};
+  if (::fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) return kBufferBytes;
+  return std::clamp(static_cast<std::size_t>(about.st_size), std::size_t{4096}, kBufferBytes);
+}
 
 }  // namespace
 
 struct FileStream::State {
+  io::LibraryMemory memory{"read"};
+  io::ZlibMemory for_zlib{memory};
   int file = -1;
   bool is_packed = false;
   z_stream zlib{};
-  std::vector<unsigned char> packed;  // read and not yet unpacked
-  std::vector<std::byte> buffer;      // unpacked
-  std::size_t begin = 0, end = 0;     // of what is left in it
+  std::span<unsigned char> packed;  // read and not yet unpacked
+  std::span<std::byte> buffer;      // unpacked
+  std::size_t begin = 0, end = 0;   // of what is left in it
   bool is_over = false;
 
   ~State() {
@@ -46,14 +57,23 @@ FileStream::FileStream(const std::string& path, const std::string& compression_t
   const int bits = window_bits(compression_type);
   state_->file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (state_->file < 0) throw_file_error(path, "opened");
-  state_->buffer.resize(kBufferBytes);
+  const std::size_t nbytes = buffer_bytes(state_->file);
+  const std::size_t unpacked = bits < 0 ? nbytes : kBufferBytes;
+  state_->buffer = {static_cast<std::byte*>(state_->memory.allocate(unpacked)), unpacked};
   if (bits < 0) return;
-  state_->packed.resize(kBufferBytes);
+  state_->packed = {static_cast<unsigned char*>(state_->memory.allocate(nbytes)), nbytes};
+  state_->for_zlib.begin(state_->zlib, kInflateBytes);
   PLIMSOLL_CHECK(inflateInit2(&state_->zlib, bits) == Z_OK, InternalError,
                  "zlib could not be started for '{}'", path);
   state_->is_packed = true;
 }
 FileStream::~FileStream() = default;
+
+std::uint64_t FileStream::most_bytes(const std::string& compression_type) {
+  constexpr std::uint64_t kBuffer = io::LibraryMemory::booked_bytes(kBufferBytes);
+  if (window_bits(compression_type) < 0) return kBuffer;
+  return 2 * kBuffer + io::LibraryMemory::booked_bytes(kInflateBytes);
+}
 
 bool FileStream::fill() {
   State& s = *state_;
@@ -83,6 +103,7 @@ bool FileStream::fill() {
     s.zlib.next_out = reinterpret_cast<unsigned char*>(s.buffer.data());
     s.zlib.avail_out = static_cast<uInt>(s.buffer.size());
     const int code = inflate(&s.zlib, Z_NO_FLUSH);
+    if (code == Z_MEM_ERROR) s.memory.check();
     PLIMSOLL_CHECK(code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR, DataLossError,
                    "'{}' is damaged: {} after {} bytes", path_,
                    s.zlib.msg ? s.zlib.msg : "it does not unpack", offset_);

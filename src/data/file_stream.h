@@ -11,10 +11,12 @@ namespace plimsoll::data {
 
 class FileStream {
  public:
-  // memory: a buffer of 256 KiB. throws: NotFoundError, FailedPreconditionError;
-  // InvalidArgumentError for an unknown compression.
+  // memory: a buffer as long as the file, up to 256 KiB, and of a packed one another 320 KiB (tag
+  // io); most_bytes is the most that it can be. throws: NotFoundError, FailedPreconditionError;
+  // InvalidArgumentError for an unknown compression; ResourceExhaustedError.
   FileStream(const std::string& path, const std::string& compression_type);
   ~FileStream();
+  static std::uint64_t most_bytes(const std::string& compression_type);
   FileStream(const FileStream&) = delete;
   FileStream& operator=(const FileStream&) = delete;
 

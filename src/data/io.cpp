@@ -15,8 +15,7 @@
 #include "base/files.h"
 #include "plimsoll/interop.h"
 #include "plimsoll/ops.h"
-#include "runtime/budget_scope.h"
-#include "runtime/context.h"
+#include "runtime/strings.h"
 
 namespace plimsoll::io {
 namespace {
@@ -40,22 +39,27 @@ Tensor read_file(const std::string& path) {
     throw FailedPreconditionError(why);
   }
   PLIMSOLL_CHECK(!S_ISDIR(about.st_mode), FailedPreconditionError, "{} is a directory", path);
-  // Reserved before it is read; the tensor's own copy is booked by constant.
-  const memory::Reservation claim =
-      host_budget().reserve(static_cast<std::uint64_t>(std::max<::off_t>(about.st_size, 0)),
-                            memory::Owner(memory::Tag::kIo, "read_file"));
-  std::string bytes(static_cast<std::size_t>(std::max<::off_t>(about.st_size, 0)), '\0');
+  // Straight into the tensor, which is reserved before.
+  NewString made = allocate_string(static_cast<std::size_t>(std::max<::off_t>(about.st_size, 0)));
   std::size_t at = 0;
   while (true) {
-    if (at == bytes.size()) bytes.resize(at + (about.st_size > 0 ? 1 : 4096));  // it may have grown
-    const ::ssize_t count = ::read(file.fd, bytes.data() + at, bytes.size() - at);
+    char behind[4096];  // beyond the size: it may have grown
+    const bool is_behind = at == made.bytes->size();
+    const ::ssize_t count = is_behind
+                                ? ::read(file.fd, behind, sizeof behind)
+                                : ::read(file.fd, made.bytes->data() + at, made.bytes->size() - at);
     if (count < 0 && errno == EINTR) continue;
     PLIMSOLL_CHECK(count >= 0, FailedPreconditionError, "{}; {}", path, std::strerror(errno));
     if (count == 0) break;
-    at += static_cast<std::size_t>(count);
+    const auto some = static_cast<std::size_t>(count);
+    if (is_behind) {
+      resize_string(made, at + some);
+      std::memcpy(made.bytes->data() + at, behind, some);
+    }
+    at += some;
   }
-  bytes.resize(at);
-  return constant(bytes);
+  if (at < made.bytes->size()) resize_string(made, at);
+  return made.tensor;
 }
 
 void write_file(const std::string& path, std::string_view bytes) {

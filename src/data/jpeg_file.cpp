@@ -1,12 +1,9 @@
 // JPEG, by libjpeg. It reports errors by longjmp: functions in between hold nothing that has to be
 // destroyed.
+#include <algorithm>
 #include <csetjmp>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-// After <cstdio>, which it needs.
-#include <jpeglib.h>
 
+#include "data/jpeg_memory.h"
 #include "data/pixels.h"
 #include "plimsoll/data/image_files.h"
 #include "plimsoll/ops.h"
@@ -60,6 +57,7 @@ void skip_source(j_decompress_ptr jpeg, long count) {
 }
 
 struct Reader {
+  JpegMemory memory{"decode_jpeg"};
   jpeg_decompress_struct jpeg{};
   ErrorState errors;
   Source source;
@@ -78,6 +76,7 @@ bool read_header(Reader& r, std::string_view bytes, const JpegOptions& options) 
   if (setjmp(r.errors.back)) return false;
   jpeg_create_decompress(&r.jpeg);
   r.is_made = true;
+  r.memory.take_over(reinterpret_cast<j_common_ptr>(&r.jpeg));
   r.source.init_source = init_source;
   r.source.fill_input_buffer = fill_source;
   r.source.skip_input_data = skip_source;
@@ -113,6 +112,8 @@ void from_inks(const std::uint8_t* inks, std::uint8_t* to, std::size_t width, in
   }
 }
 
+constexpr JDIMENSION kMaxLines = 16;  // of a call: libjpeg gives as many as it has
+
 // `scratch` has room for a row of inks.
 bool read_rows(Reader& r, std::uint8_t* to, std::uint8_t* scratch) {
   if (setjmp(r.errors.back)) return false;
@@ -120,8 +121,13 @@ bool read_rows(Reader& r, std::uint8_t* to, std::uint8_t* scratch) {
   const std::size_t row = std::size_t{r.jpeg.output_width} * static_cast<std::size_t>(r.channels);
   while (r.jpeg.output_scanline < r.jpeg.output_height) {
     std::uint8_t* line = to + r.jpeg.output_scanline * row;
-    JSAMPROW target = r.is_cmyk ? scratch : line;
-    if (jpeg_read_scanlines(&r.jpeg, &target, 1) != 1) return false;
+    JSAMPROW lines[kMaxLines] = {scratch};
+    JDIMENSION count = 1;
+    if (!r.is_cmyk) {
+      count = std::min(kMaxLines, r.jpeg.output_height - r.jpeg.output_scanline);
+      for (JDIMENSION i = 0; i < count; ++i) lines[i] = line + i * row;
+    }
+    if (jpeg_read_scanlines(&r.jpeg, lines, count) == 0) return false;
     if (r.is_cmyk)
       from_inks(scratch, line, r.jpeg.output_width, r.channels, r.jpeg.saw_Adobe_marker != 0);
   }
@@ -129,16 +135,39 @@ bool read_rows(Reader& r, std::uint8_t* to, std::uint8_t* scratch) {
   return true;
 }
 
+// Where libjpeg writes to.
+struct Target : jpeg_destination_mgr {
+  explicit Target(LibraryMemory& memory) : jpeg_destination_mgr{}, bytes(memory) {}
+  OutputBytes bytes;
+  std::size_t given = 0;  // of the room that libjpeg writes into
+};
+void extend_target(j_compress_ptr jpeg) {
+  auto* target = static_cast<Target*>(jpeg->dest);
+  const OutputBytes::Room room = target->bytes.try_extend();
+  if (!room.data) ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);
+  target->next_output_byte = room.data;
+  target->free_in_buffer = target->given = room.nbytes;
+}
+boolean empty_target(j_compress_ptr jpeg) {
+  auto* target = static_cast<Target*>(jpeg->dest);
+  target->bytes.commit(target->given);  // all of it, whatever free_in_buffer says
+  extend_target(jpeg);
+  return TRUE;
+}
+void end_target(j_compress_ptr jpeg) {
+  auto* target = static_cast<Target*>(jpeg->dest);
+  target->bytes.commit(target->given - target->free_in_buffer);
+}
+
 struct Writer {
+  JpegMemory memory{"encode_jpeg"};
+  Target target{memory.memory()};
   jpeg_compress_struct jpeg{};
   ErrorState errors;
   bool is_made = false;
-  unsigned char* bytes = nullptr;
-  unsigned long size = 0;
 
   ~Writer() {
     if (is_made) jpeg_destroy_compress(&jpeg);
-    std::free(bytes);
   }
 };
 
@@ -149,7 +178,11 @@ bool write_rows(Writer& w, const std::uint8_t* from, const Shape& shape,
   if (setjmp(w.errors.back)) return false;
   jpeg_create_compress(&w.jpeg);
   w.is_made = true;
-  jpeg_mem_dest(&w.jpeg, &w.bytes, &w.size);
+  w.memory.take_over(reinterpret_cast<j_common_ptr>(&w.jpeg));
+  w.target.init_destination = extend_target;
+  w.target.empty_output_buffer = empty_target;
+  w.target.term_destination = end_target;
+  w.jpeg.dest = &w.target;
   w.jpeg.image_height = static_cast<JDIMENSION>(shape[0]);
   w.jpeg.image_width = static_cast<JDIMENSION>(shape[1]);
   w.jpeg.input_components = static_cast<int>(shape[2]);
@@ -177,7 +210,9 @@ bool write_rows(Writer& w, const std::uint8_t* from, const Shape& shape,
 }
 
 void begin(Reader& r, std::string_view bytes, const JpegOptions& options) {
-  PLIMSOLL_CHECK(read_header(r, bytes, options) && !r.source.is_cut_off, InvalidArgumentError,
+  const bool is_read = read_header(r, bytes, options);
+  r.memory.memory().check();
+  PLIMSOLL_CHECK(is_read && !r.source.is_cut_off, InvalidArgumentError,
                  "Invalid JPEG data or crop window, data size {}: {}", bytes.size(),
                  r.source.is_cut_off ? "the file is cut off" : r.errors.text);
 }
@@ -198,16 +233,10 @@ Tensor decode_jpeg(std::string_view bytes, const JpegOptions& options) {
   begin(r, bytes, options);
   const Tensor image =
       allocate_pixels("JPEG", {r.jpeg.output_height, r.jpeg.output_width, r.channels});
-  // Coefficients of a progressive image are kept until its end.
-  memory::Reservation claim;
-  if (jpeg_has_multiple_scans(&r.jpeg)) {
-    const std::uint64_t num = std::uint64_t{r.jpeg.image_width} * r.jpeg.image_height *
-                              static_cast<std::uint64_t>(r.jpeg.num_components);
-    claim = Context::get().cpu().budget().reserve(num * sizeof(JCOEF),
-                                                  memory::Owner(memory::Tag::kIo, "decode_jpeg"));
-  }
-  std::vector<std::uint8_t> inks(r.is_cmyk ? std::size_t{r.jpeg.output_width} * 4 : 0);
-  const bool is_read = read_rows(r, pixels_of(image), inks.data());
+  void* inks = nullptr;
+  if (r.is_cmyk) inks = r.memory.memory().allocate(std::size_t{r.jpeg.output_width} * 4);
+  const bool is_read = read_rows(r, pixels_of(image), static_cast<std::uint8_t*>(inks));
+  r.memory.memory().check();
   PLIMSOLL_CHECK(is_read && (!r.source.is_cut_off || options.try_recover_truncated),
                  InvalidArgumentError, "Invalid JPEG data or crop window, data size {}: {}",
                  bytes.size(), is_read ? "the file is cut off" : r.errors.text);
@@ -227,9 +256,10 @@ Tensor encode_jpeg(const Tensor& image, const EncodeJpegOptions& options) {
   PLIMSOLL_CHECK(options.quality >= 0 && options.quality <= 100, InvalidArgumentError,
                  "quality must be in [0,100], got {}", options.quality);
   Writer w;
-  PLIMSOLL_CHECK(write_rows(w, pixels_of(image), image.shape(), options), InvalidArgumentError,
-                 "JPEG could not be written: {}", w.errors.text);
-  return constant(std::string(reinterpret_cast<const char*>(w.bytes), w.size));
+  const bool is_written = write_rows(w, pixels_of(image), image.shape(), options);
+  w.memory.memory().check();
+  PLIMSOLL_CHECK(is_written, InvalidArgumentError, "JPEG could not be written: {}", w.errors.text);
+  return w.target.bytes.to_tensor();
 }
 
 }  // namespace plimsoll::io

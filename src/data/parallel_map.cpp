@@ -67,13 +67,10 @@ class Workers {
 
   std::optional<Element> next() {
     std::unique_lock lock(mutex_);
-    const auto is_ready = [&] {
-      return groups_.empty() ? is_done_ : groups_.front().state == State::kReady;
-    };
-    if (!is_ready()) {
+    if (!is_front_ready()) {
       is_wanted_ = true;
       changed_.notify_all();
-      wait_checked(lock, changed_, is_ready);
+      wait_checked(lock, ready_, [&] { return is_front_ready(); });
       is_wanted_ = false;
     }
     if (groups_.empty()) {
@@ -100,6 +97,10 @@ class Workers {
     std::deque<Outcome> out;
   };
 
+  // Whether there is something for who takes elements: results, or the end.
+  bool is_front_ready() const {
+    return groups_.empty() ? is_done_ : groups_.front().state == State::kReady;
+  }
   // The first group if its results found no memory and its turn has come.
   Group* find_retry() {
     const bool is_first = !groups_.empty() && groups_.front().state == State::kWaiting;
@@ -126,6 +127,7 @@ class Workers {
       if (!group) group = take(lock);
       if (group) compute(lock, *group);
       changed_.notify_all();
+      if (is_front_ready()) ready_.notify_all();
     }
   }
 
@@ -264,10 +266,11 @@ class Workers {
   const MapFn& fn_;
   const MapOptions::Enter& enter_;
   const BudgetScopePtr scope_;
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable changed_;
-  std::size_t num_ahead_;       // groups
-  std::size_t group_size_ = 1;  // of the next one
+  std::mutex mutex_;                 // guards what follows
+  std::condition_variable changed_;  // for threads: there may be something to do
+  std::condition_variable ready_;    // for who takes elements
+  std::size_t num_ahead_;            // groups
+  std::size_t group_size_ = 1;       // of the next one
   std::list<Group> groups_;
   std::exception_ptr error_;
   std::uint64_t num_begun_ = 0;  // times that a thread began to take or to compute

@@ -16,6 +16,7 @@
 #include "data/crc32c.h"
 #include "data/file_stream.h"
 #include "data/node.h"
+#include "data/zlib_memory.h"
 #include "plimsoll/data/files.h"
 #include "plimsoll/ops.h"
 
@@ -66,27 +67,44 @@ bool read_record(FileStream& file, std::string& record) {
   return true;
 }
 
+// An element, and the buffers of a file.
+std::function<Holds(Depth, std::uint64_t)> held_by_files(const std::string& compression) {
+  const std::uint64_t buffers = FileStream::most_bytes(compression);
+  return [buffers](Depth, std::uint64_t seen) {
+    return Holds{
+        .element = seen, .given = seen, .kept = buffers, .busy = buffers + seen, .is_exact = false};
+  };
+}
+
 // What `read` gives of one file after the other. It has the stream and makes an element, or none at
 // the end.
 using ReadOne = std::function<bool(FileStream& file, std::string& item)>;
 Dataset over_files(const std::vector<std::string>& filenames, const std::string& compression,
-                   const ReadOne& read, const std::function<void(FileStream&)>& begin = {}) {
+                   const ReadOne& read) {
   window_bits(compression);
-  return make_step({.run = [filenames, compression, read, begin] {
-    return make_run([filenames, compression, read, begin, at = std::size_t{0},
-                     file = std::shared_ptr<FileStream>(),
-                     item = std::string()]() mutable -> std::optional<Element> {
-      while (true) {
-        if (!file) {
-          if (at == filenames.size()) return std::nullopt;
-          file = std::make_shared<FileStream>(filenames[at++], compression);
-          if (begin) begin(*file);
-        }
-        if (read(*file, item)) return Element(constant(item));
-        file.reset();
-      }
-    });
-  }});
+  return make_step(
+      {.run =
+           [filenames, compression, read] {
+             return make_run([filenames, compression, read, at = std::size_t{0},
+                              file = std::shared_ptr<FileStream>(), item = std::string(),
+                              is_read = false]() mutable -> std::optional<Element> {
+               while (true) {
+                 if (!file) {
+                   if (at == filenames.size()) return std::nullopt;
+                   file = std::make_shared<FileStream>(filenames[at], compression);
+                   ++at;
+                 }
+                 is_read = is_read || read(*file, item);
+                 if (is_read) {
+                   Element element(constant(item));
+                   is_read = false;  // not before: without memory for it it waits for another try
+                   return element;
+                 }
+                 file.reset();
+               }
+             });
+           },
+       .holds = held_by_files(compression)});
 }
 
 }  // namespace
@@ -126,27 +144,33 @@ Dataset FixedLengthRecordDataset(const std::vector<std::string>& filenames,
     return true;
   };
   window_bits(options.compression_type);
-  return make_step({.run = [filenames, header, size, read, compression = options.compression_type] {
-    return make_run([filenames, header, size, read, compression, at = std::size_t{0},
-                     file = std::shared_ptr<FileStream>(),
-                     ahead = std::string()]() mutable -> std::optional<Element> {
-      while (true) {
-        if (!file) {
-          if (at == filenames.size()) return std::nullopt;
-          file = std::make_shared<FileStream>(filenames[at++], compression);
-          std::string skipped(header, '\0');
-          file->read(std::as_writable_bytes(std::span(skipped)));
-          ahead.clear();
-        }
-        if (read(*file, ahead)) {
-          const Element record(constant(ahead.substr(0, size)));
-          ahead.erase(0, size);
-          return record;
-        }
-        file.reset();
-      }
-    });
-  }});
+  return make_step({.run =
+                        [filenames, header, size, read, compression = options.compression_type] {
+                          return make_run(
+                              [filenames, header, size, read, compression, at = std::size_t{0},
+                               file = std::shared_ptr<FileStream>(), ahead = std::string(),
+                               is_read = false]() mutable -> std::optional<Element> {
+                                while (true) {
+                                  if (!file) {
+                                    if (at == filenames.size()) return std::nullopt;
+                                    file = std::make_shared<FileStream>(filenames[at], compression);
+                                    ++at;
+                                    std::string skipped(header, '\0');
+                                    file->read(std::as_writable_bytes(std::span(skipped)));
+                                    ahead.clear();
+                                  }
+                                  is_read = is_read || read(*file, ahead);
+                                  if (is_read) {
+                                    const Element record(constant(ahead.substr(0, size)));
+                                    is_read = false;
+                                    ahead.erase(0, size);
+                                    return record;
+                                  }
+                                  file.reset();
+                                }
+                              });
+                        },
+                    .holds = held_by_files(options.compression_type)});
 }
 
 Dataset list_files(const std::string& pattern, bool shuffle, std::optional<std::int64_t> seed) {
@@ -175,36 +199,43 @@ Dataset list_files(const std::vector<std::string>& patterns, bool shuffle,
 namespace plimsoll::io {
 
 struct TFRecordWriter::State {
+  static constexpr std::size_t kBufferBytes = 256u << 10;
+  static constexpr std::size_t kDeflateBytes = 288u << 10;  // window, hash chains, codes that wait
+
+  LibraryMemory memory{"TFRecordWriter"};
+  ZlibMemory for_zlib{memory};
   std::string path;
   int file = -1;
   std::uint64_t offset = 0;
   bool is_packed = false;
   z_stream zlib{};
-  std::vector<std::byte> packed;
-  std::vector<std::byte> waiting;  // to be written in larger pieces
-  static constexpr std::size_t kWaitingBytes = 256u << 10;
+  std::span<std::byte> buffer;  // packed bytes; or those that wait to be written in larger pieces
+  std::size_t waiting = 0;
 
   void put(std::span<const std::byte> bytes, int flush) {
     if (!is_packed) {
-      waiting.insert(waiting.end(), bytes.begin(), bytes.end());
-      if (waiting.size() >= kWaitingBytes) write_waiting();
+      if (bytes.size() > buffer.size() - waiting) write_waiting();
+      if (bytes.size() > buffer.size()) return write(bytes);
+      std::ranges::copy(bytes, buffer.begin() + static_cast<std::ptrdiff_t>(waiting));
+      waiting += bytes.size();
       return;
     }
     zlib.next_in = reinterpret_cast<unsigned char*>(const_cast<std::byte*>(bytes.data()));
     zlib.avail_in = static_cast<uInt>(bytes.size());
     do {
-      zlib.next_out = reinterpret_cast<unsigned char*>(packed.data());
-      zlib.avail_out = static_cast<uInt>(packed.size());
+      zlib.next_out = reinterpret_cast<unsigned char*>(buffer.data());
+      zlib.avail_out = static_cast<uInt>(buffer.size());
       deflate(&zlib, flush);
-      const std::size_t count = packed.size() - zlib.avail_out;
-      write_all(file, offset, std::span<const std::byte>(packed).first(count), path);
-      offset += count;
+      write(buffer.first(buffer.size() - zlib.avail_out));
     } while (zlib.avail_out == 0);
   }
+  void write(std::span<const std::byte> bytes) {
+    write_all(file, offset, bytes, path);
+    offset += bytes.size();
+  }
   void write_waiting() {
-    write_all(file, offset, waiting, path);
-    offset += waiting.size();
-    waiting.clear();
+    write(buffer.first(waiting));
+    waiting = 0;
   }
   void close() {
     if (file < 0) return;
@@ -219,10 +250,12 @@ TFRecordWriter::TFRecordWriter(const std::string& path, const std::string& compr
     : state_(std::make_unique<State>()) {
   const int bits = data::window_bits(compression_type);
   state_->path = path;
+  state_->buffer = {static_cast<std::byte*>(state_->memory.allocate(State::kBufferBytes)),
+                    State::kBufferBytes};
+  if (bits >= 0) state_->for_zlib.begin(state_->zlib, State::kDeflateBytes);
   state_->file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (state_->file < 0) throw_file_error(path, "written");
   if (bits < 0) return;
-  state_->packed.resize(256u << 10);
   state_->is_packed = deflateInit2(&state_->zlib, Z_DEFAULT_COMPRESSION, Z_DEFLATED, bits, 8,
                                    Z_DEFAULT_STRATEGY) == Z_OK;
   PLIMSOLL_CHECK(state_->is_packed, InternalError, "zlib could not be started for '{}'", path);

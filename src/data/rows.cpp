@@ -78,6 +78,12 @@ Tensor row_of(const Tensor& t, std::int64_t row) {
   return made;
 }
 
+std::uint64_t longest(const std::vector<std::string>& strings) {
+  std::uint64_t most = 0;
+  for (const std::string& text : strings) most = std::max<std::uint64_t>(most, text.size());
+  return most;
+}
+
 Shape shape_of_stack(std::span<const Tensor> rows) {
   std::vector<std::int64_t> dims{static_cast<std::int64_t>(rows.size())};
   dims.insert(dims.end(), rows[0].shape().dims().begin(), rows[0].shape().dims().end());
@@ -167,8 +173,10 @@ Element stack_elements(std::span<const Element> elements) {
 
 std::uint64_t bytes_of(const Element& element) {
   std::uint64_t sum = 0;
-  element.for_each(
-      [&](const Tensor& t) { sum += rounded_up(static_cast<std::uint64_t>(t.nbytes())); });
+  element.for_each([&](const Tensor& t) {
+    sum += t.dtype() == DType::kString ? t.impl()->buffer->claim.nbytes()
+                                       : rounded_up(static_cast<std::uint64_t>(t.nbytes()));
+  });
   return sum;
 }
 std::uint64_t bytes_of_rows(const RowSource& source, std::int64_t num_rows) {
@@ -176,9 +184,9 @@ std::uint64_t bytes_of_rows(const RowSource& source, std::int64_t num_rows) {
   source.tensors.for_each([&](const Tensor& t) {
     if (t.shape()[0] == 0) return;
     const std::int64_t width = t.num_elements() / t.shape()[0];
-    const std::int64_t size = t.dtype() == DType::kString ? t.nbytes() / t.num_elements()
-                                                          : dtype_size(source.dtype_of(t));
-    sum += rounded_up(static_cast<std::uint64_t>(num_rows * width * size));
+    std::uint64_t size = static_cast<std::uint64_t>(dtype_size(source.dtype_of(t)));
+    if (t.dtype() == DType::kString) size += longest(t.impl()->buffer->strings);
+    sum += rounded_up(static_cast<std::uint64_t>(num_rows * width) * size);
   });
   return sum;
 }

@@ -31,7 +31,7 @@ struct TypeNumber {
 };
 constexpr TypeNumber kTypes[] = {{float32, 1}, {float64, 2},   {int32, 3},          {uint8, 4},
                                  {int16, 5},   {int8, 6},      {DType::kString, 7}, {int64, 9},
-                                 {bool_, 10},  {bfloat16, 14}, {float16, 19}};
+                                 {bool_, 10},  {bfloat16, 14}, {uint16, 17},        {float16, 19}};
 
 std::uint64_t number_of(DType dtype) {
   for (const TypeNumber& type : kTypes) {

@@ -18,7 +18,7 @@ using data::WireReader;
 using data::WireType;
 
 // TensorFlow's numbers of types, by DType.
-constexpr std::array<int, kNumDTypes> kNumbers = {1, 2, 19, 14, 6, 4, 5, 3, 9, 10, 7};
+constexpr std::array<int, kNumDTypes> kNumbers = {1, 2, 19, 14, 6, 4, 5, 17, 3, 9, 10, 7};
 
 std::optional<DType> dtype_of_number(std::uint64_t number) {
   for (std::size_t i = 0; i < kNumbers.size(); ++i) {

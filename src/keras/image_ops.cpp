@@ -174,11 +174,12 @@ std::array<double, 2> limits() {
 
 Tensor saturate_cast(const Tensor& x, DType dtype) {
   if (!is_integer(dtype)) return cast(x, dtype);
-  const auto [low, high] = dtype == DType::kInt8    ? limits<std::int8_t>()
-                           : dtype == DType::kUInt8 ? limits<std::uint8_t>()
-                           : dtype == DType::kInt16 ? limits<std::int16_t>()
-                           : dtype == DType::kInt32 ? limits<std::int32_t>()
-                                                    : limits<std::int64_t>();
+  const auto [low, high] = dtype == DType::kInt8     ? limits<std::int8_t>()
+                           : dtype == DType::kUInt8  ? limits<std::uint8_t>()
+                           : dtype == DType::kInt16  ? limits<std::int16_t>()
+                           : dtype == DType::kUInt16 ? limits<std::uint16_t>()
+                           : dtype == DType::kInt32  ? limits<std::int32_t>()
+                                                     : limits<std::int64_t>();
   return cast(clip_by_value(x, low, high), dtype);
 }
 

@@ -108,7 +108,8 @@ DType result_type(DType a, DType b) noexcept {
   if (is_floating(a) != is_floating(b)) return is_floating(a) ? a : b;
   if (a == DType::kBool || b == DType::kBool) return a == DType::kBool ? b : a;
   if (dtype_size(a) != dtype_size(b)) return dtype_size(a) > dtype_size(b) ? a : b;
-  return is_floating(a) ? DType::kFloat32 : DType::kInt16;  // float16, bfloat16; int8, uint8
+  if (is_floating(a)) return DType::kFloat32;                 // float16, bfloat16
+  return dtype_size(a) == 1 ? DType::kInt16 : DType::kInt32;  // one with a sign, one without
 }
 
 OpLayer::OpLayer(const OpRow& row, std::string name, Json config)

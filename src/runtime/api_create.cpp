@@ -28,6 +28,7 @@ template Tensor constant(std::span<const BFloat16>, const Shape&);
 template Tensor constant(std::span<const std::int8_t>, const Shape&);
 template Tensor constant(std::span<const std::uint8_t>, const Shape&);
 template Tensor constant(std::span<const std::int16_t>, const Shape&);
+template Tensor constant(std::span<const std::uint16_t>, const Shape&);
 template Tensor constant(std::span<const std::int32_t>, const Shape&);
 template Tensor constant(std::span<const std::int64_t>, const Shape&);
 template Tensor constant(std::span<const bool>, const Shape&);

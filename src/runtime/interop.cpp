@@ -44,6 +44,18 @@ const void* host_data(const Tensor& tensor) noexcept {
   return static_cast<const std::byte*>(impl->buffer->block.data()) + impl->offset;
 }
 
+std::string_view string_data(const Tensor& tensor) {
+  PLIMSOLL_CHECK(
+      tensor.is_valid() && tensor.dtype() == DType::kString && tensor.num_elements() == 1,
+      InvalidArgumentError, "expected a tensor of one string, got {}",
+      tensor.is_valid() ? fmt::format("shape {} and type {}", tensor.shape().to_string(),
+                                      dtype_name(tensor.dtype()))
+                        : "no tensor");
+  PLIMSOLL_CHECK(tensor.impl()->buffer, FailedPreconditionError,
+                 "a symbolic tensor of type string has no value while its function is traced");
+  return tensor.impl()->buffer->strings[tensor.impl()->offset];
+}
+
 void copy_to_host(const Tensor& tensor, void* to) {
   PLIMSOLL_CHECK(tensor.is_valid(), InvalidArgumentError, "an empty Tensor has no elements");
   PLIMSOLL_CHECK(tensor.impl()->buffer, FailedPreconditionError,

@@ -13,12 +13,12 @@ struct Row {
   bool is_integer;
 };
 constexpr Row kRows[kNumDTypes] = {
-    {"float32", "float", 4, true, false},   {"float64", "double", 8, true, false},
-    {"float16", "half", 2, true, false},    {"bfloat16", "bfloat16", 2, true, false},
-    {"int8", "int8", 1, false, true},       {"uint8", "uint8", 1, false, true},
-    {"int16", "int16", 2, false, true},     {"int32", "int32", 4, false, true},
-    {"int64", "int64", 8, false, true},     {"bool", "bool", 1, false, false},
-    {"string", "string", 32, false, false},
+    {"float32", "float", 4, true, false}, {"float64", "double", 8, true, false},
+    {"float16", "half", 2, true, false},  {"bfloat16", "bfloat16", 2, true, false},
+    {"int8", "int8", 1, false, true},     {"uint8", "uint8", 1, false, true},
+    {"int16", "int16", 2, false, true},   {"uint16", "uint16", 2, false, true},
+    {"int32", "int32", 4, false, true},   {"int64", "int64", 8, false, true},
+    {"bool", "bool", 1, false, false},    {"string", "string", 32, false, false},
 };
 
 const Row& row(DType dtype) noexcept {

@@ -54,6 +54,9 @@ std::vector<std::string> element_texts(const Tensor& t) {
     case DType::kInt16:
       add_ints(t.to_vector<std::int16_t>());
       break;
+    case DType::kUInt16:
+      add_ints(t.to_vector<std::uint16_t>());
+      break;
     case DType::kInt32:
       add_ints(t.to_vector<std::int32_t>());
       break;

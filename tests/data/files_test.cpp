@@ -10,6 +10,7 @@
 #include "data/crc32c.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops.h"
+#include "runtime/context.h"
 
 namespace plimsoll::data {
 namespace {
@@ -125,6 +126,67 @@ TEST_F(FilesTest, NamesOfFiles) {
             (std::vector<std::string>{file("a.txt"), file("b.txt")}));
   EXPECT_EQ(all_of(list_files(file("*"), true, 3)).size(), 3U);
   EXPECT_THROW(list_files(file("*.png")), InvalidArgumentError);
+}
+
+// While it lives, there is room for so many more bytes on the CPU.
+class Room {
+ public:
+  explicit Room(std::uint64_t nbytes)
+      : budget_(Context::get().cpu().budget()), old_(budget_.limit()) {
+    budget_.set_limit(budget_.in_use() + nbytes);
+  }
+  ~Room() { budget_.set_limit(old_); }
+
+ private:
+  memory::Budget budget_;
+  const std::uint64_t old_;
+};
+
+TEST_F(FilesTest, NoRecordIsLostWhereMemoryIsShort) {
+  constexpr std::size_t kBytes = 64 << 10;
+  constexpr int kNum = 60;
+  const auto item = [](int i) { return std::string(kBytes, static_cast<char>(i)); };
+  {
+    io::TFRecordWriter writer(file("records"));
+    for (int i = 0; i < kNum; ++i) writer.write(item(i));
+  }
+  std::string pieces;
+  for (int i = 0; i < kNum; ++i) pieces += item(i);
+  write("pieces", pieces);
+  for (const Dataset& dataset :
+       {TFRecordDataset({file("records")}), FixedLengthRecordDataset({file("pieces")}, kBytes)}) {
+    const Room room(5 * kBytes + (256 << 10));  // and the buffer of the file
+    int next = 0;
+    for (const Element& element : dataset.prefetch(16))
+      EXPECT_EQ(element.leaf().item<std::string>(), item(next++));
+    EXPECT_EQ(next, kNum);
+  }
+}
+
+TEST_F(FilesTest, FilesAreReadAndWrittenInEveryRoomOrNot) {
+  memory::Budget budget = Context::get().cpu().budget();
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) text += std::to_string(i * 7919 % 10007);
+  for (const char* compression : {"", "GZIP", "ZLIB"}) {
+    const auto go = [&] {
+      io::TFRecordWriter writer(file("records"), compression);
+      for (int i = 0; i < 8; ++i) writer.write(text);
+      writer.close();
+      return all_of(TFRecordDataset({file("records")}, {.compression_type = compression}));
+    };
+    const std::uint64_t before = budget.in_use();
+    budget.reset_peak();
+    EXPECT_EQ(go(), std::vector<std::string>(8, text));
+    const std::uint64_t needed = budget.peak() - before;
+    EXPECT_GT(needed, 256U << 10);
+    for (std::uint64_t nbytes = 0; nbytes < needed; nbytes += needed / 40) {
+      const Room room(nbytes);
+      EXPECT_THROW(go(), ResourceExhaustedError) << "with " << nbytes << " of " << needed;
+      EXPECT_EQ(budget.in_use(), before);
+    }
+    const Room room(needed);
+    EXPECT_EQ(go(), std::vector<std::string>(8, text));
+  }
 }
 
 }  // namespace

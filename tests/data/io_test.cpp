@@ -52,7 +52,7 @@ void damage(const std::string& whole, const F& read) {
 
 TEST(IoTest, TensorsComeBack) {
   for (const DType dtype :
-       {float32, float64, float16, bfloat16, int8, uint8, int16, int32, int64}) {
+       {float32, float64, float16, bfloat16, int8, uint8, int16, uint16, int32, int64}) {
     const Tensor t = cast(reshape(range(0, 6), {2, 3}), dtype);
     const Tensor back = parse_tensor(serialize_tensor(t), dtype);
     EXPECT_EQ(back.shape(), t.shape());

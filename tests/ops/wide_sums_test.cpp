@@ -23,7 +23,7 @@ Tensor many(DType dtype, double value = 1) {
 
 // In float16 a running sum stops at 2048, in bfloat16 at 256.
 TEST(WideSumsTest, MeansOfManyOnesAreOne) {
-  for (const DType dtype : {float16, bfloat16, int8, uint8, int16}) {
+  for (const DType dtype : {float16, bfloat16, int8, uint8, int16, uint16}) {
     EXPECT_EQ(first(reduce_mean(many(dtype))), 1) << dtype_name(dtype);
     EXPECT_EQ(first(reduce_mean(fill({300, 700}, 1, dtype), {0})), 1) << dtype_name(dtype);
     EXPECT_EQ(first(reduce_mean(fill({300, 700}, 1, dtype), {1})), 1) << dtype_name(dtype);
@@ -44,6 +44,7 @@ TEST(WideSumsTest, SmallIntegersStopAtTheirLimits) {
   EXPECT_EQ(first(reduce_sum(many(int8, -1))), -128);
   EXPECT_EQ(first(reduce_sum(many(uint8))), 255);
   EXPECT_EQ(first(reduce_sum(many(int16))), 32767);
+  EXPECT_EQ(first(reduce_sum(many(uint16))), 65535);
   EXPECT_EQ(first(reduce_sum(many(int32))), kMany);
   // What is between does not matter.
   const Tensor up_and_down = concat({many(int8), many(int8, -1), fill({5}, 1, int8)}, 0);

@@ -17,7 +17,7 @@ import tensorflow as theirs  # noqa: E402
 import plimsoll as ours  # noqa: E402
 
 NUM = 300
-DTYPES = ["float16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64", "bool"]
+DTYPES = ["float16", "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "int64", "bool"]
 
 
 def values(dtype):

@@ -19,7 +19,7 @@ def borrow():
     return _core.borrow
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "uint8", "int16", "int32", "int64", "bool"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "uint8", "int16", "uint16", "int32", "int64", "bool"])
 def test_borrow(tf, borrow, dtype):
     array = np.arange(24).reshape(4, 6).astype(dtype)
     tensor = borrow(array)

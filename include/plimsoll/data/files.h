@@ -63,7 +63,8 @@ namespace plimsoll::io {
 
 class TFRecordWriter {
  public:
-  // compression_type: "GZIP", "ZLIB" or none. throws: NotFoundError, InvalidArgumentError.
+  // compression_type: "GZIP", "ZLIB" or none. memory: 256 KiB (tag io), and 288 KiB to compress.
+  // throws: NotFoundError, InvalidArgumentError, ResourceExhaustedError.
   explicit TFRecordWriter(const std::string& path, const std::string& compression_type = "");
   ~TFRecordWriter();  // closes it, and says nothing of errors
   TFRecordWriter(const TFRecordWriter&) = delete;

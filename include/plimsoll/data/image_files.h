@@ -4,7 +4,7 @@
 //   tf::Tensor png = tf::io::encode_png(image);
 //
 // memory: the pixels (tag dataset), reserved once the header has said how many there are, and what
-// libjpeg keeps of a progressive image (tag io) while it is read.
+// the libraries work with (tag io) while they do.
 // throws, all of them: InvalidArgumentError for files that are damaged, cut off or of another kind;
 // ResourceExhaustedError.
 #pragma once
@@ -16,9 +16,9 @@
 
 namespace plimsoll::io {
 
-// uint8 of shape [height, width, channels]. channels: 0 as the file has it, 1 grey, 3 RGB; of PNG 2
-// and 4 too, with alpha.
-Tensor decode_png(std::string_view bytes, int channels = 0);
+// Of shape [height, width, channels]. channels: 0 as the file has it, 1 grey, 3 RGB; of PNG 2 and 4
+// too, with alpha. dtype: uint8, or uint16 up to 65535, whatever the file has.
+Tensor decode_png(std::string_view bytes, int channels = 0, DType dtype = uint8);
 
 struct JpegOptions {
   int channels = 0;
@@ -32,10 +32,12 @@ Tensor jpeg_shape(std::string_view bytes);  // int32: height, width, channels
 
 Tensor decode_bmp(std::string_view bytes, int channels = 0);
 Tensor decode_gif(std::string_view bytes);  // [frames, height, width, 3]
-// Whichever it is. Of a GIF all frames, or the first one alone.
-Tensor decode_image(std::string_view bytes, int channels = 0, bool expand_animations = true);
+// Whichever it is. Of a GIF all frames, or the first one alone. As uint16 a file of bytes that is
+// no PNG has multiples of 256, as in TensorFlow.
+Tensor decode_image(std::string_view bytes, int channels = 0, bool expand_animations = true,
+                    DType dtype = uint8);
 
-// image: uint8, [height, width, channels]. A scalar of type string.
+// image: uint8, of PNG uint16 too, [height, width, channels]. A scalar of type string.
 Tensor encode_png(const Tensor& image, int compression = -1);
 struct EncodeJpegOptions {
   int quality = 95;

@@ -12,7 +12,7 @@ using Axes = std::vector<std::int64_t>;  // empty: all of them
 
 // Sums, means and products are kept in wider types on the way, and rounded once: of floating types
 // in float64, of integers in 64 bits. A sum that its own type cannot hold is inf for float16, the
-// nearest limit for int8, uint8 and int16 (TensorFlow wraps around: 70,000 ones are 112 there and
+// nearest limit for 8- and 16-bit integers (TensorFlow wraps around: 70,000 ones are 112 there and
 // 127 here), and wraps around for int32 and int64; so does every product of integers. Means are
 // right wherever the mean itself fits. cumsum and the segment sums do the same.
 Tensor reduce_sum(const Tensor& input, const Axes& axis = {}, bool keepdims = false);

@@ -3,17 +3,9 @@
 from .. import _core
 
 
-def _uint8_only(name, dtype):
-    from ..dtypes import as_dtype, uint8
-    if as_dtype(dtype) is not uint8:
-        from ..errors import UnimplementedError
-        raise UnimplementedError(None, None, f"{name} gives uint8, not {as_dtype(dtype).name}")
-
-
 def decode_png(contents, channels=0, dtype="uint8", name=None):
-    """uint8 of shape [height, width, channels]."""
-    _uint8_only("decode_png", dtype)
-    return _core.decode_png(contents, channels)
+    """uint8 or uint16 of shape [height, width, channels]."""
+    return _core.decode_png(contents, channels, dtype)
 
 
 def decode_jpeg(contents, channels=0, ratio=1, fancy_upscaling=True, try_recover_truncated=False,
@@ -39,9 +31,18 @@ def extract_jpeg_shape(contents, output_type=None, name=None):
     return cast(_core.jpeg_shape(contents), output_type or int32)
 
 
+def _begins_with(contents, text):
+    from .. import convert_to_tensor, string
+    return bool(convert_to_tensor(contents, string).numpy().startswith(text))
+
+
+def _is_png(contents):
+    return _begins_with(contents, b"\x89PNG")
+
+
 def is_jpeg(contents, name=None):
-    from .. import constant, convert_to_tensor, string
-    return constant(convert_to_tensor(contents, string).numpy().startswith(b"\xff\xd8\xff"))
+    from .. import constant
+    return constant(_begins_with(contents, b"\xff\xd8\xff"))
 
 
 def decode_bmp(contents, channels=0, name=None):
@@ -54,11 +55,13 @@ def decode_gif(contents, name=None):
 
 
 def decode_image(contents, channels=None, dtype=None, name=None, expand_animations=True):
-    """PNG, JPEG, GIF or BMP. Other types than uint8 are scaled, as convert_image_dtype does."""
-    from ..dtypes import as_dtype, uint8
-    image = _core.decode_image(contents, channels or 0, bool(expand_animations))
+    """PNG, JPEG, GIF or BMP. Other types than uint8 are scaled, as convert_image_dtype does, from uint16 if the file
+    may have it."""
+    from ..dtypes import as_dtype, float32, uint16, uint8
     dtype = uint8 if dtype is None else as_dtype(dtype)
-    if dtype is uint8:
+    decoded = uint16 if dtype is not uint8 and (dtype is not float32 or _is_png(contents)) else uint8
+    image = _core.decode_image(contents, channels or 0, bool(expand_animations), decoded)
+    if dtype is decoded:
         return image
     from ..image import convert_image_dtype
     return convert_image_dtype(image, dtype)

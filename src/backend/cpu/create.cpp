@@ -146,8 +146,8 @@ Status run_copy(const RunArgs& args) noexcept {
   return {};
 }
 
-constexpr DTypeSet kIntegers{DType::kInt8, DType::kUInt8, DType::kInt16, DType::kInt32,
-                             DType::kInt64};
+constexpr DTypeSet kIntegers{DType::kInt8,   DType::kUInt8, DType::kInt16,
+                             DType::kUInt16, DType::kInt32, DType::kInt64};
 
 const KernelDef kRows[] = {
     {.op = OpId::Fill, .dtypes = kAll, .run = run_fill},

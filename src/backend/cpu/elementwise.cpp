@@ -25,6 +25,7 @@ Loop find_loop(OpId op, DType dtype) noexcept {
       at(i.op, DType::kInt8) = i.i8;
       at(i.op, DType::kUInt8) = i.u8;
       at(i.op, DType::kInt16) = i.i16;
+      at(i.op, DType::kUInt16) = i.u16;
       at(i.op, DType::kInt32) = i.i32;
       at(i.op, DType::kInt64) = i.i64;
       at(i.op, DType::kBool) = i.boolean;

@@ -12,6 +12,7 @@ constexpr IntLoops row(OpId op) {
           loop_for<Fn, Types, std::int8_t>(),
           loop_for<Fn, Types, std::uint8_t>(),
           loop_for<Fn, Types, std::int16_t>(),
+          loop_for<Fn, Types, std::uint16_t>(),
           loop_for<Fn, Types, std::int32_t>(),
           loop_for<Fn, Types, std::int64_t>(),
           loop_for<Fn, Types, bool>()};

@@ -40,7 +40,7 @@ struct FloatLoops {
 std::span<const FloatLoops> float_loops() noexcept;
 struct IntLoops {
   OpId op;
-  Loop i8, u8, i16, i32, i64, boolean;
+  Loop i8, u8, i16, u16, i32, i64, boolean;
 };
 std::span<const IntLoops> int_loops() noexcept;
 
@@ -53,8 +53,8 @@ struct FLOATS {
 struct INTEGERS {
   template <class T>
   static constexpr bool has = std::is_integral_v<T> && !std::is_same_v<T, bool>;
-  static constexpr DTypeSet set = {DType::kInt8, DType::kUInt8, DType::kInt16, DType::kInt32,
-                                   DType::kInt64};
+  static constexpr DTypeSet set = {DType::kInt8,   DType::kUInt8, DType::kInt16,
+                                   DType::kUInt16, DType::kInt32, DType::kInt64};
 };
 struct NUMBERS {
   template <class T>

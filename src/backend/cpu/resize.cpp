@@ -6,7 +6,7 @@
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/parallel.h"
-#include "backend/cpu/resize_table.h"
+#include "backend/cpu/resize_pairs.h"
 #include "backend/cpu/types.h"
 
 namespace plimsoll::cpu {
@@ -16,12 +16,32 @@ constexpr std::int64_t kBehindLine = 1;  // a number that may be read, and does 
 
 struct ResizePlan final : KernelState {
   ResizeTable rows, columns;
-  std::int64_t parts = 1;  // each adds up rows in scratch of its own
+  std::vector<ResizePair> row_pairs, column_pairs;  // of bilinear; empty: by the tables
+  ResizePairKernels::Pick pick = nullptr;           // with column_pairs
+  std::int64_t parts = 1;                           // each adds up rows in scratch of its own
 
   std::uint64_t nbytes() const noexcept override {
-    return sizeof(*this) + rows.nbytes() + columns.nbytes();
+    return sizeof(*this) + rows.nbytes() + columns.nbytes() +
+           (row_pairs.size() + column_pairs.size()) * sizeof(ResizePair);
   }
 };
+
+// Pairs for images of bytes or floats with the usual numbers of channels.
+void set_pairs(const KernelCall& call, ResizePlan& plan) {
+  const DType in = call.in[0].dtype;
+  if (call.out[0].dtype != DType::kFloat32 || (in != DType::kUInt8 && in != DType::kFloat32))
+    return;
+  const std::int64_t channels = call.in[0].shape.dim(3);
+  const ResizePairKernels& kernels = resize_pair_kernels();
+  plan.pick = channels == 1   ? kernels.pick1
+              : channels == 3 ? kernels.pick3
+              : channels == 4 ? kernels.pick4
+                              : nullptr;
+  if (!plan.pick) return;
+  plan.row_pairs = make_resize_pairs(plan.rows, 1);
+  plan.column_pairs = make_resize_pairs(plan.columns, channels);
+  if (plan.row_pairs.empty() || plan.column_pairs.empty()) plan.pick = nullptr;
+}
 
 bool is_wide(const KernelCall& call) noexcept {
   return call.in[0].dtype == DType::kFloat64;
@@ -42,6 +62,7 @@ KernelStatePtr prepare_resize(const KernelCall& call, ScratchBook& book) {
   };
   plan->rows = table(1);
   plan->columns = table(2);
+  set_pairs(call, *plan);
   const std::int64_t line = in.dim(2) * in.dim(3);
   const std::int64_t num_rows = out.dim(0) * out.dim(1);
   const std::int64_t work = num_rows * std::max(line, out.dim(2) * out.dim(3));
@@ -92,30 +113,6 @@ void add_pixels(const A* from, std::int64_t channels, std::span<const float> wei
     out[c] = static_cast<T>(static_cast<compute_t<T>>(sums[c]));
 }
 
-// Three channels of one or two pixels: four numbers at a time, of which the fourth is overwritten
-// by the next pixel. pre: one number is readable behind the line.
-void add_pairs(const float* line, const ResizeTable& table, float* out) noexcept {
-  const auto num = static_cast<std::ptrdiff_t>(table.spans.size());
-  for (std::ptrdiff_t i = 0; i < num; ++i, out += 3) {
-    const ResizeTable::Span& span = table.spans[static_cast<std::size_t>(i)];
-    const float* from = line + span.start * 3;
-    const float* weights = table.weights.data() + span.first;
-    if (span.count == 1) {
-      for (int c = 0; c < 3; ++c) out[c] = weights[0] * from[c];
-      continue;
-    }
-    float left[4], right[4];
-    std::memcpy(left, from, sizeof left);
-    std::memcpy(right, from + 3, sizeof right);
-    for (int c = 0; c < 4; ++c) left[c] = weights[0] * left[c] + weights[1] * right[c];
-    std::memcpy(out, left, i + 1 < num ? sizeof left : 3 * sizeof(float));
-  }
-}
-bool has_pairs(const ResizeTable& table) noexcept {
-  return std::ranges::all_of(table.spans,
-                             [](const auto& span) { return span.count == 1 || span.count == 2; });
-}
-
 template <std::int64_t kBlock, class A, class T>
 void add_columns(const A* line, std::int64_t channels, const ResizeTable& table, T* out) noexcept {
   for (const ResizeTable::Span& span : table.spans) {
@@ -132,12 +129,46 @@ void add_columns(const A* line, std::int64_t channels, const ResizeTable& table,
 
 template <class A, class T>
 void add_columns(const A* line, std::int64_t channels, const ResizeTable& table, T* out) noexcept {
-  if constexpr (std::is_same_v<A, float> && std::is_same_v<T, float>) {
-    if (channels == 3 && has_pairs(table)) return add_pairs(line, table, out);
-  }
   if (channels == 3) return add_columns<3>(line, channels, table, out);
   if (channels < 8) return add_columns<1>(line, channels, table, out);
   add_columns<8>(line, channels, table, out);
+}
+
+// One output row of an image.
+template <class T>
+void resize_row(const ResizePlan& plan, ResizePairKernels::Mix<T> mix, const T* image,
+                std::int64_t row, std::int64_t row_size, float* line, float* out) noexcept {
+  const ResizePair& pair = plan.row_pairs[static_cast<std::size_t>(row)];
+  mix(image + pair.left * row_size, image + pair.right * row_size, pair, row_size, line);
+  plan.pick(line, plan.column_pairs.data(), static_cast<std::int64_t>(plan.column_pairs.size()),
+            out);
+}
+
+void resize_paired(const RunArgs& args) noexcept {
+  const auto& plan = static_cast<const ResizePlan&>(*args.state);
+  const Shape& in = args.call.in[0].shape;
+  const Shape& out = args.call.out[0].shape;
+  const ResizePairKernels& kernels = resize_pair_kernels();
+  const std::int64_t channels = in.dim(3), height = out.dim(1);
+  const std::int64_t row_size = in.dim(2) * channels, image_size = in.dim(1) * row_size;
+  const std::int64_t num_rows = out.dim(0) * height;
+  parallel_for(plan.parts, 1, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t part = first; part < last; ++part) {
+      float* line = args.scratch[0].as<float>() + part * (row_size + kBehindLine);
+      const std::int64_t end = num_rows * (part + 1) / plan.parts;
+      for (std::int64_t row = num_rows * part / plan.parts; row < end; ++row) {
+        float* to = args.out[0].as<float>() + row * out.dim(2) * channels;
+        const std::int64_t at = row / height * image_size;
+        if (args.call.in[0].dtype == DType::kUInt8) {
+          resize_row(plan, kernels.mix_bytes, args.in[0].as<const std::uint8_t>() + at,
+                     row % height, row_size, line, to);
+        } else {
+          resize_row(plan, kernels.mix_floats, args.in[0].as<const float>() + at, row % height,
+                     row_size, line, to);
+        }
+      }
+    }
+  });
 }
 
 template <class A>
@@ -170,7 +201,9 @@ void resize_typed(const RunArgs& args) noexcept {
 }
 
 Status run_resize(const RunArgs& args) noexcept {
-  if (is_wide(args.call)) {
+  if (static_cast<const ResizePlan&>(*args.state).pick) {
+    resize_paired(args);
+  } else if (is_wide(args.call)) {
     resize_typed<double>(args);
   } else {
     resize_typed<float>(args);

@@ -64,6 +64,8 @@ void visit_dtype(DType dtype, F&& f) {
       return f(TypeTag<std::uint8_t>());
     case DType::kInt16:
       return f(TypeTag<std::int16_t>());
+    case DType::kUInt16:
+      return f(TypeTag<std::uint16_t>());
     case DType::kInt32:
       return f(TypeTag<std::int32_t>());
     case DType::kInt64:
@@ -78,12 +80,12 @@ void visit_dtype(DType dtype, F&& f) {
 inline constexpr DTypeSet kFloats{DType::kFloat32, DType::kFloat64, DType::kFloat16,
                                   DType::kBFloat16};
 inline constexpr DTypeSet kWideFloats{DType::kFloat32, DType::kFloat64};
-inline constexpr DTypeSet kNumbers{DType::kFloat32,  DType::kFloat64, DType::kFloat16,
-                                   DType::kBFloat16, DType::kInt8,    DType::kUInt8,
-                                   DType::kInt16,    DType::kInt32,   DType::kInt64};
+inline constexpr DTypeSet kNumbers{
+    DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16, DType::kInt8,
+    DType::kUInt8,   DType::kInt16,   DType::kUInt16,  DType::kInt32,    DType::kInt64};
 inline constexpr DTypeSet kAll{DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16,
-                               DType::kInt8,    DType::kUInt8,   DType::kInt16,   DType::kInt32,
-                               DType::kInt64,   DType::kBool};
+                               DType::kInt8,    DType::kUInt8,   DType::kInt16,   DType::kUInt16,
+                               DType::kInt32,   DType::kInt64,   DType::kBool};
 inline constexpr DTypeSet kBools{DType::kBool};
 
 }  // namespace plimsoll::cpu

@@ -125,6 +125,8 @@ std::string_view compute_type(DType dtype) noexcept {
       return "uchar";
     case DType::kInt16:
       return "short";
+    case DType::kUInt16:
+      return "ushort";
     case DType::kInt32:
       return "int";
     case DType::kInt64:

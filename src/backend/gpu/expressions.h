@@ -9,14 +9,14 @@ namespace plimsoll::gpu {
 
 inline constexpr DTypeSet kFloats{DType::kFloat32, DType::kFloat64, DType::kFloat16,
                                   DType::kBFloat16};
-inline constexpr DTypeSet kIntegers{DType::kInt8, DType::kUInt8, DType::kInt16, DType::kInt32,
-                                    DType::kInt64};
-inline constexpr DTypeSet kNumbers{DType::kFloat32,  DType::kFloat64, DType::kFloat16,
-                                   DType::kBFloat16, DType::kInt8,    DType::kUInt8,
-                                   DType::kInt16,    DType::kInt32,   DType::kInt64};
+inline constexpr DTypeSet kIntegers{DType::kInt8,   DType::kUInt8, DType::kInt16,
+                                    DType::kUInt16, DType::kInt32, DType::kInt64};
+inline constexpr DTypeSet kNumbers{
+    DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16, DType::kInt8,
+    DType::kUInt8,   DType::kInt16,   DType::kUInt16,  DType::kInt32,    DType::kInt64};
 inline constexpr DTypeSet kAll{DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16,
-                               DType::kInt8,    DType::kUInt8,   DType::kInt16,   DType::kInt32,
-                               DType::kInt64,   DType::kBool};
+                               DType::kInt8,    DType::kUInt8,   DType::kInt16,   DType::kUInt16,
+                               DType::kInt32,   DType::kInt64,   DType::kBool};
 inline constexpr DTypeSet kBools{DType::kBool};
 
 struct Expression {

@@ -18,7 +18,8 @@ std::string_view accumulator(OpId op, DType dtype, bool has_doubles) noexcept {
 }
 
 bool is_small_integer(DType dtype) noexcept {
-  return dtype == DType::kInt8 || dtype == DType::kUInt8 || dtype == DType::kInt16;
+  return dtype == DType::kInt8 || dtype == DType::kUInt8 || dtype == DType::kInt16 ||
+         dtype == DType::kUInt16;
 }
 
 // The largest or the smallest number of a type.
@@ -30,6 +31,8 @@ std::string limit_of(DType dtype, bool largest) {
       return largest ? "255" : "0";
     case DType::kInt16:
       return largest ? "32767" : "-32768";
+    case DType::kUInt16:
+      return largest ? "65535" : "0";
     case DType::kInt32:
       return largest ? "2147483647" : "(-2147483647 - 1)";
     case DType::kInt64:

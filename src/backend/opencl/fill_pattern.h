@@ -36,6 +36,9 @@ struct FillPattern {
       case DType::kInt16:
         set(static_cast<std::int16_t>(value));
         break;
+      case DType::kUInt16:
+        set(static_cast<std::uint16_t>(value));
+        break;
       case DType::kInt32:
         set(static_cast<std::int32_t>(value));
         break;

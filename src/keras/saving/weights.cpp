@@ -21,11 +21,11 @@ struct TypeRow {
   h5::Type type;
 };
 const TypeRow kTypes[] = {
-    {DType::kFloat32, h5::Type::floating(4)}, {DType::kFloat64, h5::Type::floating(8)},
-    {DType::kFloat16, h5::Type::floating(2)}, {DType::kInt8, h5::Type::signed_int(1)},
-    {DType::kInt16, h5::Type::signed_int(2)}, {DType::kInt32, h5::Type::signed_int(4)},
-    {DType::kInt64, h5::Type::signed_int(8)}, {DType::kUInt8, h5::Type::unsigned_int(1)},
-    {DType::kBool, h5::Type::boolean()},
+    {DType::kFloat32, h5::Type::floating(4)},    {DType::kFloat64, h5::Type::floating(8)},
+    {DType::kFloat16, h5::Type::floating(2)},    {DType::kInt8, h5::Type::signed_int(1)},
+    {DType::kInt16, h5::Type::signed_int(2)},    {DType::kInt32, h5::Type::signed_int(4)},
+    {DType::kInt64, h5::Type::signed_int(8)},    {DType::kUInt8, h5::Type::unsigned_int(1)},
+    {DType::kUInt16, h5::Type::unsigned_int(2)}, {DType::kBool, h5::Type::boolean()},
 };
 
 std::span<std::byte> bytes_of(const Tensor& tensor) {

@@ -229,6 +229,71 @@ def test_png(tf, channels):
     assert np.array_equal(tf.io.decode_image(text, channels=channels if channels != 2 else 0).numpy(), image)
 
 
+# Of wide_picture(), as TensorFlow 2.21 has it.
+GREY_OF_16_BITS = [[0, 6279, 12558], [14793, 22097, 29402], [29585, 37915, 46246]]
+
+
+def wide_picture(height=13, width=17, channels=3):
+    y, x = np.mgrid[:height, :width]
+    parts = [x * 3000 + y * 77, y * 5001, x * y * 257 + 3, 65535 - x * 911]
+    return np.stack(parts[:channels], -1).astype(np.uint16)
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_png_of_16_bits(tf, channels):
+    image = wide_picture(channels=channels)
+    text = tf.io.encode_png(image)
+    made = tf.io.decode_png(text, dtype=tf.uint16)
+    assert made.dtype == tf.uint16 and np.array_equal(made.numpy(), image)
+    assert np.array_equal(tf.io.decode_png(text).numpy(), (image >> 8).astype(np.uint8))
+    assert np.array_equal(tf.io.decode_png(text, 0, "uint16").numpy(), image)
+    if channels != 2:
+        assert np.array_equal(tf.io.decode_image(text, channels=channels, dtype=tf.uint16).numpy(), image)
+        floats = tf.io.decode_image(text, dtype=tf.float32).numpy()
+        np.testing.assert_allclose(floats, image / 65535, rtol=1e-6)
+
+
+def test_png_channels_of_16_bits(tf):
+    wide, narrow = tf.io.encode_png(wide_picture()), tf.io.encode_png(picture())
+    assert np.array_equal(tf.io.decode_png(narrow, dtype=tf.uint16).numpy(), picture().astype(np.uint16) * 257)
+    grey = tf.io.encode_png(wide_picture(channels=1))
+    spread = tf.io.decode_png(grey, channels=4, dtype=tf.uint16).numpy()
+    assert np.array_equal(spread[..., 1], wide_picture(channels=1)[..., 0]) and (spread[..., 3] == 65535).all()
+    spread = tf.io.decode_png(narrow, channels=4, dtype=tf.uint16).numpy()
+    assert np.array_equal(spread[..., :3], picture().astype(np.uint16) * 257) and (spread[..., 3] == 65535).all()
+    assert (tf.io.decode_png(wide, channels=4).numpy()[..., 3] == 255).all()
+    one = tf.io.decode_png(wide, channels=1, dtype=tf.uint16).numpy()[..., 0]
+    assert one[::5, ::7].tolist() == GREY_OF_16_BITS
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.io.decode_png(wide, dtype=tf.int32)
+
+
+def test_other_images_of_16_bits(tf):
+    bytes_ = picture()
+    jpeg = tf.io.encode_jpeg(bytes_)
+    values = tf.io.decode_jpeg(jpeg).numpy().astype(np.uint16)
+    assert np.array_equal(tf.io.decode_image(jpeg, dtype=tf.uint16).numpy(), values * 256)
+    assert np.array_equal(tf.io.decode_image(bmp(bytes_), dtype=tf.uint16).numpy(), bytes_.astype(np.uint16) * 256)
+    png = tf.io.encode_png(bytes_)
+    assert np.array_equal(tf.io.decode_image(png, dtype=tf.uint16).numpy(), bytes_.astype(np.uint16) * 257)
+    np.testing.assert_allclose(tf.io.decode_image(png, dtype=tf.float32).numpy(), bytes_ / 255, rtol=1e-6)
+
+
+def test_numbers_of_16_bits(tf):
+    x = tf.constant([0, 1, 65535], tf.uint16)
+    assert x.dtype == tf.uint16 and x.dtype.is_unsigned and x.dtype.max == 65535 and x.numpy().dtype == np.uint16
+    assert tf.cast(x, tf.float32).numpy().tolist() == [0.0, 1.0, 65535.0]
+    assert tf.cast(tf.constant([3.7, 40000.0]), tf.uint16).numpy().tolist() == [3, 40000]
+    assert (x + x).numpy().tolist() == [0, 2, 65534]
+    assert (x // tf.constant(2, tf.uint16)).numpy().tolist() == [0, 0, 32767]
+    assert (x > tf.constant(1, tf.uint16)).numpy().tolist() == [False, False, True]
+    assert tf.reduce_max(x).numpy() == 65535 and tf.reverse(x, [0]).numpy().tolist() == [65535, 1, 0]
+    assert np.array_equal(tf.io.parse_tensor(tf.io.serialize_tensor(x), tf.uint16).numpy(), x.numpy())
+    assert tf.image.convert_image_dtype(x, tf.float32).numpy().tolist() == pytest.approx([0.0, 1 / 65535, 1.0])
+    resized = tf.image.resize(tf.constant(wide_picture(4, 4)), [2, 2])
+    np.testing.assert_allclose(resized.numpy(), wide_picture(4, 4).reshape(2, 2, 2, 2, 3).mean((1, 3)), rtol=1e-5)
+
+
 def test_jpeg(tf):
     image = picture(32, 48)
     text = tf.io.encode_jpeg(image, quality=90)

@@ -13,7 +13,7 @@
 
 from ... import dtypes
 from ...dtypes import (DType, as_dtype, bfloat16, bool, double, float16, float32, float64, half, int8,
-                       int16, int32, int64, string, uint8)
+                       int16, int32, int64, string, uint16, uint8)
 from ..._core import GradientTape, init_scope
 from ...tensor_shape import TensorShape
 from .._config import (ConfigProto, GPUOptions, GraphOptions, OptimizerOptions, RunMetadata,
