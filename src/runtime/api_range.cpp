@@ -17,7 +17,9 @@ memory::Owner const_owner() {
 }  // namespace
 
 Tensor constant(std::span<const std::string> values, const Shape& shape) {
-  StringBuilder made(values.size(), const_owner());
+  std::uint64_t nbytes = 0;
+  for (const std::string& value : values) nbytes += value.size();
+  StringBuilder made(values.size(), const_owner(), nbytes);
   for (const std::string& value : values) made.add_copy(value);
   return made.finish(shape);
 }
@@ -29,7 +31,11 @@ Tensor constant(const std::string& value) {
 }
 Tensor fill(const Shape& dims, const std::string& value) {
   const auto num = static_cast<std::size_t>(dims.num_elements());
-  StringBuilder made(num, const_owner());
+  // As many bytes as overflow are as good as all.
+  const std::uint64_t nbytes = value.empty() || num <= ~std::uint64_t{0} / value.size()
+                                   ? num * value.size()
+                                   : ~std::uint64_t{0};
+  StringBuilder made(num, const_owner(), nbytes);
   for (std::size_t i = 0; i < num; ++i) made.add_copy(value);
   return made.finish(dims);
 }

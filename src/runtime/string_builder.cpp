@@ -30,10 +30,10 @@ std::span<const std::string> strings_of(const Tensor& tensor, const char* op) {
       .subspan(impl->offset, static_cast<std::size_t>(tensor.num_elements()));
 }
 
-StringBuilder::StringBuilder(std::size_t num, memory::Owner owner)
+StringBuilder::StringBuilder(std::size_t num, memory::Owner owner, std::uint64_t nbytes)
     : nbytes_(num < kManyStrings ? num * sizeof(std::string) : ~std::uint64_t{0}),
       owner_(TagScope::retagged(owner)),
-      claim_(host_budget().reserve(nbytes_, owner_)) {
+      claim_(host_budget().reserve(nbytes_ + std::min(nbytes, ~nbytes_), owner_)) {
   texts_.reserve(num);
 }
 

@@ -24,9 +24,10 @@ std::span<const std::string> strings_of(const Tensor& tensor, const char* op);
 
 class StringBuilder {
  public:
-  // memory: the handles of `num` strings, under `owner`; then what make_room asks for. The tensor
-  // gets the claim, as large as it is. throws: ResourceExhaustedError.
-  StringBuilder(std::size_t num, memory::Owner owner);
+  // memory: the handles of `num` strings and `nbytes` of their bytes, as far as they are known,
+  // under `owner`; then what make_room asks for. The tensor gets the claim, as large as it is.
+  // throws: ResourceExhaustedError.
+  StringBuilder(std::size_t num, memory::Owner owner, std::uint64_t nbytes = 0);
 
   // Room for a next string of up to `nbytes`. throws: ResourceExhaustedError.
   void make_room(std::size_t nbytes);
