@@ -36,6 +36,8 @@ decltype(auto) visit_values(const Tensor& t, const char* op, F&& f) {
       return f(t.to_vector<std::uint8_t>());
     case DType::kInt16:
       return f(t.to_vector<std::int16_t>());
+    case DType::kUInt16:
+      return f(t.to_vector<std::uint16_t>());
     case DType::kInt32:
       return f(t.to_vector<std::int32_t>());
     case DType::kInt64:

@@ -30,7 +30,7 @@ def test_rows_made_dense(tf):
     words = tf.ragged.constant([["a", "é"], [], ["c"]])
     assert words.to_tensor().numpy().tolist() == [[b"a", "é".encode()], [b"", b""], [b"c", b""]]
     assert words.to_tensor("x", shape=[2, 3]).numpy().tolist() == [[b"a", "é".encode(), b"x"], [b"x", b"x", b"x"]]
-    for dtype in (tf.float32, tf.float64, tf.float16, tf.int64, tf.uint8, tf.bool):
+    for dtype in (tf.float32, tf.float64, tf.float16, tf.int64, tf.uint8, tf.uint16, tf.bool):
         made = tf.RaggedTensor.from_row_lengths(tf.cast([1, 1, 0], dtype), [1, 0, 2]).to_tensor()
         assert made.dtype == dtype and tf.cast(made, tf.int32).numpy().tolist() == [[1, 0], [0, 0], [1, 0]]
     pairs = tf.RaggedTensor.from_row_splits(tf.reshape(tf.range(6), [3, 2]), [0, 2, 3])
@@ -144,6 +144,7 @@ def test_sparse_of_dense(tf):
     assert parts(tf.sparse.from_dense(["a", "", "b"])) == [[[0], [2]], [b"a", b"b"], [3]]
     assert parts(tf.sparse.from_dense([True, False])) == [[[0]], [True], [2]]
     assert parts(tf.sparse.from_dense(tf.zeros([2, 0]))) == [[], [], [2, 0]]
+    assert parts(tf.sparse.from_dense(tf.constant([0, 65535], tf.uint16))) == [[[1]], [65535], [2]]
     found = tf.sparse.from_dense([0.0, -0.0, float("nan"), 1e-30])
     assert parts(found)[0] == [[2], [3]] and np.isnan(found.values.numpy()[0])
     cube = np.zeros([2, 3, 4], np.float64)

@@ -233,6 +233,7 @@ def test_numbers_as_text(tf):
     assert texts(text(math.inf, width=6, fill="0")) == b"   inf" and texts(text(-1.5, width=10, fill="0")) == b"-01.500000"
     assert texts(text(tf.constant(200, tf.uint8), fill="+")) == b"200" and texts(text(tf.constant(-3, tf.int8))) == b"-3"
     assert texts(text(tf.constant(2 ** 40, tf.int64))) == b"1099511627776"
+    assert texts(text(tf.constant([65535, 7], tf.uint16), width=6, fill="0")) == [b"065535", b"000007"]
     for dtype in (tf.float16, tf.bfloat16, tf.float64):
         assert texts(text(tf.constant([1.5], dtype), precision=1)) == [b"1.5"]
     assert texts(text("ab")) == b"ab" and texts(text("ab", width=4)) == b"  ab"
@@ -259,6 +260,7 @@ def test_tensors_in_text(tf):
     assert texts(shown("{}", tf.constant([0.1, 65504], tf.float16))) == b"[0.0999755859 65504]"
     assert texts(shown("{}", tf.constant("a\"\n\\'\x01é"))) == "\"a\\\"\\n\\\\\\'\\001é\"".encode()
     assert texts(shown("{}", tf.constant([["a", "b"], ["c", "d"]]))) == b'[["a" "b"]\n ["c" "d"]]'
+    assert texts(shown("{}", tf.constant([65535, 7], tf.uint16))) == b"[65535 7]"
     assert texts(shown("%t% {}", tf.constant([-100], tf.int8), placeholder="%t%")) == b"[-100] {}"
     assert texts(shown("none", [])) == b"none"
     with pytest.raises(ValueError, match="expects 2 tensors, but the inputs only has 1"):
