@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <atomic>
 
 #include "data/node.h"
+#include "data/row_stack.h"
 #include "runtime/call_site.h"
 
 namespace plimsoll::data {
@@ -40,44 +42,83 @@ class RowBatchRun : public Iterator {
   Element last_;
 };
 
+// Elements are copied into the batch as they come, where it is known how many those will be; else,
+// and if they are strings or from several devices, they are collected first.
 class BatchRun : public Iterator {
  public:
-  BatchRun(NodePtr node, std::unique_ptr<Iterator> in, std::int64_t size, bool drop)
-      : node_(std::move(node)),
-        in_(std::move(in)),
-        size_(static_cast<std::size_t>(size)),
-        drop_(drop) {}
+  struct Options {
+    std::int64_t size;
+    bool drop;
+    std::int64_t num_elements;         // that are to come; below 0: see cardinality
+    std::atomic<bool>* has_collected;  // told once; the node's
+  };
+  BatchRun(NodePtr node, std::unique_ptr<Iterator> in, const Options& options)
+      : node_(std::move(node)), in_(std::move(in)), options_(options) {}
 
   std::optional<Element> next() override {
-    while (elements_.size() < size_) {
-      auto element = in_->next();
-      if (!element) break;
-      elements_.push_back(std::move(*element));
+    while (num_rows() < options_.size) {
+      if (!waiting_) waiting_ = in_->next();
+      if (!waiting_) break;
+      const TagScope tag(memory::Tag::kDataset);
+      add(*waiting_);
+      waiting_.reset();  // not before: without memory for it it waits for another try
     }
-    if (elements_.empty() || (drop_ && elements_.size() < size_)) return std::nullopt;
+    if (num_rows() == 0 || (options_.drop && num_rows() < options_.size)) return std::nullopt;
     const TagScope tag(memory::Tag::kDataset);
-    Element batch = stack_elements(elements_);
+    const std::int64_t count = num_rows();
+    Element batch = stack_.is_begun() ? stack_.take() : stack_elements(elements_);
     elements_.clear();
+    num_taken_ += count;
     node_->note(batch);
     return batch;
   }
 
  private:
+  std::int64_t num_rows() const {
+    return stack_.is_begun() ? stack_.num_rows() : static_cast<std::int64_t>(elements_.size());
+  }
+  // How many elements the next batch is going to have; 0: not known. Where one was full, the next
+  // may well be.
+  std::int64_t expected() const {
+    const std::int64_t left = options_.num_elements - num_taken_;
+    if (left > 0) return std::min(options_.size, left);
+    const bool may_be_full = options_.num_elements == kInfinite || num_taken_ >= options_.size;
+    return may_be_full ? options_.size : 0;
+  }
+  void add(const Element& element) {
+    if (num_rows() == 0 && !stack_.is_begun() && expected() > 0 && RowStack::can_hold(element))
+      stack_.begin(element, expected());
+    if (stack_.is_begun() && stack_.add(element)) return;
+    if (stack_.is_begun()) {  // another device
+      elements_ = stack_.rows();
+      stack_.take();
+    }
+    elements_.push_back(element);
+    *options_.has_collected = true;
+  }
+
   const NodePtr node_;
   const std::unique_ptr<Iterator> in_;
-  const std::size_t size_;
-  const bool drop_;
-  std::vector<Element> elements_;  // of a batch that there was no memory for, too
+  const Options options_;
+  std::int64_t num_taken_ = 0;
+  std::optional<Element> waiting_;  // for memory
+  RowStack stack_;
+  std::vector<Element> elements_;
 };
 
 struct BatchNode : DatasetNode, std::enable_shared_from_this<BatchNode> {
   NodePtr in;
   std::int64_t size = 1;
   bool drop = false;
+  mutable std::atomic<bool> has_collected{false};  // by a run
 
   std::unique_ptr<Iterator> iterate() const override {
     if (in->rows()) return std::make_unique<RowBatchRun>(in, size, drop);
-    return std::make_unique<BatchRun>(shared_from_this(), in->iterate(), size, drop);
+    return std::make_unique<BatchRun>(shared_from_this(), in->iterate(),
+                                      BatchRun::Options{.size = size,
+                                                        .drop = drop,
+                                                        .num_elements = in->cardinality(),
+                                                        .has_collected = &has_collected});
   }
   std::int64_t cardinality() const override {
     const std::int64_t n = in->cardinality();
@@ -89,12 +130,18 @@ struct BatchNode : DatasetNode, std::enable_shared_from_this<BatchNode> {
     const std::int64_t num_rows = n >= 0 ? std::min(n, size) : size;
     const auto count = static_cast<std::uint64_t>(num_rows);
     const Holds before = in->holds(depth);
-    if (!in->rows()) return collected(before, count, largest_seen());
+    if (!in->rows()) return held(before, count);
     Holds holds = before;
     holds.element = holds.given = bytes_of_rows(*in->rows(), num_rows);
     holds.busy = holds.kept + holds.given;
     holds.keeps_last = true;
     return holds;
+  }
+  // Elements that may end at any time are collected, and strings, once they have been seen.
+  Holds held(const Holds& before, std::uint64_t count) const {
+    const bool is_placed = in->cardinality() != kUnknown && !has_collected;
+    return is_placed ? placed(before, count, largest_seen())
+                     : collected(before, count, largest_seen());
   }
   std::vector<std::int64_t> batch_rows() const override {
     const std::int64_t n = in->cardinality();

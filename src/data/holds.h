@@ -61,6 +61,14 @@ inline Holds collected(const Holds& in, std::uint64_t count, std::uint64_t eleme
   return holds;
 }
 
+// A step that makes one of so many elements, and copies them into it as they come.
+inline Holds placed(const Holds& in, std::uint64_t count, std::uint64_t element) {
+  Holds holds = collected(in, 0, element);
+  holds.busy = std::max(in.busy, in.kept + in.given + element);
+  if (count > 1) holds.busy = std::max(holds.busy, element + in.busy);
+  return holds;
+}
+
 // A step that keeps so many elements besides that which it gives.
 inline Holds with_buffer(const Holds& in, std::uint64_t count) {
   Holds holds = in;

@@ -6,6 +6,7 @@
 
 #include "data/holds.h"
 #include "plimsoll/data/dataset.h"
+#include "plimsoll/memory/owner.h"
 
 namespace plimsoll::data {
 
@@ -68,6 +69,9 @@ Element stack_elements(std::span<const Element> elements);
 std::uint64_t bytes_of(const Element& element);
 // The bytes of so many rows.
 std::uint64_t bytes_of_rows(const RowSource& source, std::int64_t num_rows);
+
+// Who batches belong to.
+const memory::Owner& batch_owner();
 
 // What a dataset could still take on the host.
 std::uint64_t free_bytes();

@@ -1,4 +1,6 @@
 // Taking rows out of tensors.
+#include <algorithm>
+
 #include "base/check.h"
 #include "data/node.h"
 #include "plimsoll/ops.h"
@@ -9,12 +11,13 @@
 #include "tensor/tensor_impl.h"
 
 namespace plimsoll::data {
-namespace {
 
 const memory::Owner& batch_owner() {
   static const memory::Owner owner(memory::Tag::kDataset, "batch");
   return owner;
 }
+
+namespace {
 
 Shape shape_of_rows(const Tensor& t, std::size_t num) {
   std::vector<std::int64_t> dims(t.shape().dims().begin(), t.shape().dims().end());

@@ -79,6 +79,74 @@ TEST(DatasetMemoryTest, BatchesWaitForMemory) {
   EXPECT_EQ(in_use(), before);
 }
 
+TEST(DatasetMemoryTest, BatchesTakeElementsAsTheyCome) {
+  constexpr std::uint64_t kRows = 16;
+  const std::uint64_t before = in_use();
+  memory::Budget budget = Context::get().cpu().budget();
+  budget.reset_peak();
+  std::int64_t num = 0;
+  for (const Element& batch : large_elements(3 * kRows).batch(kRows))
+    num += batch.leaf().shape()[0];
+  EXPECT_EQ(num, 3 * static_cast<std::int64_t>(kRows));
+  // The batch that is made and that which is held; an element and what it is made of.
+  EXPECT_LE(budget.peak() - before, (2 * kRows + 4) * kBytes);
+  const Room room((kRows + 4) * kBytes);
+  EXPECT_TRUE(large_elements(kRows).batch(kRows).make_iterator()->next());
+}
+
+// Of known and unknown numbers of elements, with a small batch at the end.
+TEST(DatasetMemoryTest, BatchesAreThoseOfTheirElements) {
+  const auto pair = [](const Element& e) {
+    return Element{cast(e.leaf(), float32) + zeros({2, 3}), e.leaf() * constant(std::int64_t{10})};
+  };
+  const auto all = [](const Element&) { return true; };
+  const Dataset pairs = Dataset::range(11).map(pair);
+  for (const Dataset& dataset :
+       {pairs.batch(4), pairs.filter(all).batch(4),
+        pairs.map([](const Element& e) { return e; }, {.num_parallel_calls = 2}).batch(4),
+        pairs.repeat().batch(4).take(3)}) {
+    std::int64_t next = 0;
+    std::vector<Element> kept;
+    for (const Element& batch : dataset) kept.push_back(batch);
+    ASSERT_EQ(kept.size(), 3U);
+    for (const Element& batch : kept) {
+      const std::int64_t rows = batch[0].leaf().shape()[0];
+      EXPECT_EQ(batch[0].leaf().shape(), (Shape{rows, 2, 3}));
+      const auto floats = batch[0].leaf().to_vector<float>();
+      const auto numbers = batch[1].leaf().to_vector<std::int64_t>();
+      for (std::int64_t i = 0; i < rows; ++i, ++next) {
+        EXPECT_EQ(floats[static_cast<std::size_t>(i * 6 + 5)], static_cast<float>(next % 11));
+        EXPECT_EQ(numbers[static_cast<std::size_t>(i)], next % 11 * 10);
+      }
+    }
+    EXPECT_TRUE(next == 11 || next == 12);
+  }
+  const Dataset unlike = Dataset::range(4).map(
+      [](const Element& e) { return Element(zeros({e.leaf().item<std::int64_t>() / 2 + 1})); });
+  for (const Dataset& dataset : {unlike.batch(4), unlike.filter(all).batch(4)}) {
+    try {
+      dataset.make_iterator()->next();
+      ADD_FAILURE();
+    } catch (const InvalidArgumentError& error) {
+      EXPECT_NE(
+          std::string(error.what()).find("First element had shape [1] and element 2 had shape [2]"),
+          std::string::npos)
+          << error.what();
+    }
+  }
+}
+
+// A batch far larger than what there is takes no more than that.
+TEST(DatasetMemoryTest, ABatchOfAllTakesNoMoreThanThereIs) {
+  const auto all = [](const Element&) { return true; };
+  for (const Dataset& dataset : {large_elements(4), large_elements(4).filter(all)}) {
+    const Room room(12 * kBytes);
+    const auto batch = dataset.batch(1 << 20).make_iterator()->next();
+    ASSERT_TRUE(batch);
+    EXPECT_EQ(batch->leaf().shape()[0], 4);
+  }
+}
+
 TEST(DatasetMemoryTest, ParallelMapHoldsFewerWhereMemoryIsShort) {
   const std::uint64_t before = in_use();
   {
