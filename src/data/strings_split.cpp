@@ -56,11 +56,15 @@ RaggedTensor parts_of(const Tensor& input, const char* op, const Each& each) {
   const std::span<const std::string> texts = strings_of(input, op);
   std::vector<std::int64_t> ends{0};
   std::int64_t num = 0;
+  std::uint64_t nbytes = 0;
   for (const std::string& text : texts) {
-    each(text, [&](std::string_view) { ++num; });
+    each(text, [&](std::string_view part) {
+      ++num;
+      nbytes += part.size();
+    });
     ends.push_back(num);
   }
-  StringBuilder made(static_cast<std::size_t>(num), owner_of_op(op));
+  StringBuilder made(static_cast<std::size_t>(num), owner_of_op(op), nbytes);
   for (const std::string& text : texts)
     each(text, [&](std::string_view part) { made.add_copy(part); });
   return RaggedTensor(made.finish({num}), splits_of(input.shape(), ends));

@@ -43,12 +43,10 @@ std::string shown(std::string_view text);
 template <class Size, class Make>
 Tensor each_string(const Tensor& input, const char* op, const Size& size, const Make& make) {
   const std::span<const std::string> texts = strings_of(input, op);
-  StringBuilder made(texts.size(), owner_of_op(op));
-  for (const std::string& text : texts) {
-    const std::size_t nbytes = size(text);
-    made.make_room(nbytes);
-    made.add(make(text, nbytes));
-  }
+  std::uint64_t nbytes = 0;
+  for (const std::string& text : texts) nbytes += size(text);
+  StringBuilder made(texts.size(), owner_of_op(op), nbytes);
+  for (const std::string& text : texts) made.add(make(text, size(text)));
   return made.finish(input.shape());
 }
 

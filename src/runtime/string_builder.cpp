@@ -11,8 +11,6 @@
 namespace plimsoll {
 namespace {
 
-// Booked ahead, so that small strings do not go to the budget one by one.
-constexpr std::uint64_t kStep = 4096;
 constexpr std::uint64_t kManyStrings = std::uint64_t{1} << 57;  // which no budget has room for
 
 }  // namespace
@@ -40,7 +38,6 @@ StringBuilder::StringBuilder(std::size_t num, memory::Owner owner, std::uint64_t
 void StringBuilder::make_room(std::size_t nbytes) {
   const std::uint64_t needed = nbytes_ + nbytes;
   if (needed <= claim_.nbytes()) return;
-  if (claim_.try_resize(needed + std::max(kStep, claim_.nbytes() / 8))) return;
   // reserve throws and says why, unless others gave something back meanwhile.
   while (!claim_.try_resize(needed)) host_budget().reserve(needed - claim_.nbytes(), owner_);
 }

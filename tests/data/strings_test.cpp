@@ -5,6 +5,7 @@
 #include <re2/re2.h>
 
 #include <clocale>
+#include <functional>
 #include <random>
 
 #include "plimsoll/data/io.h"
@@ -51,6 +52,46 @@ TEST(StringsTest, ResultsAreBookedByPayload) {
   expect_booked(format("{}", std::vector<Tensor>{many}, "{}", -1));
   expect_booked(io::encode_base64(input));
   EXPECT_EQ(in_use(), before);
+}
+
+// What a call needs is what it makes: with a byte less it is refused, with as many it works.
+TEST(StringsTest, ThePeakIsTheResult) {
+  const Tensor input = words({std::string(5000, 'a'), "b c", ""});
+  const Tensor zero = constant(0), many = constant(4000), numbers = range(0, 500);
+  const Tensor encoded = io::encode_base64(input), row = reshape(input, {3, 1});
+  const std::pair<const char*, std::function<Tensor()>> calls[] = {
+      {"upper", [&] { return upper(input); }},
+      {"lower", [&] { return lower(input, "utf-8"); }},
+      {"strip", [&] { return strip(input); }},
+      {"join",
+       [&] {
+         return join(std::vector<Tensor>{input, input}, "--");
+       }},
+      {"reduce_join", [&] { return reduce_join(row, {{1}}); }},
+      {"substr", [&] { return substr(slice(input, {0}, {1}), zero, many); }},
+      {"as_string", [&] { return as_string(numbers); }},
+      {"format", [&] { return format("{}", std::vector<Tensor>{numbers}, "{}", -1); }},
+      {"decode_base64", [&] { return io::decode_base64(encoded); }},
+      {"slice", [&] { return slice(input, {0}, {2}); }},
+  };
+  for (const auto& [name, call] : calls) {
+    std::uint64_t needed = 0;
+    {
+      const memory::BudgetScope scope(std::uint64_t{1} << 30);
+      const Tensor made = call();
+      needed = scope.peak();
+      if (name != std::string_view("substr")) {  // which makes a slice first
+        EXPECT_EQ(needed, booked(list(made))) << name;
+      }
+    }
+    {
+      const memory::BudgetScope scope(needed);
+      EXPECT_NO_THROW(call()) << name;
+    }
+    const memory::BudgetScope scope(needed - 64);
+    EXPECT_THROW(call(), ResourceExhaustedError) << name;
+    EXPECT_EQ(scope.in_use(), 0U) << name;
+  }
 }
 
 TEST(StringsTest, ARefusedResultLeavesNothing) {
