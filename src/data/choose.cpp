@@ -25,9 +25,42 @@ class FunctionRun : public Iterator {
   std::function<std::optional<Element>()> next_;
 };
 
-// Iterators are copied into functions, which may be copied.
-std::shared_ptr<Iterator> shared_run(const Dataset& dataset) {
-  return dataset.make_iterator();
+// Iterators are copied into functions, which may be copied. The element that was looked at last
+// comes again until it is taken: a function without memory for it can be tried again. After any
+// other error it is gone.
+class SharedRun {
+ public:
+  explicit SharedRun(const Dataset& dataset) : run_(dataset.make_iterator()) {}
+  // Whether there is another element.
+  bool look() {
+    if (!element_) element_ = run_->next();
+    return element_.has_value();
+  }
+  // pre for both: an element was found.
+  template <class F>
+  auto call(F&& f) {
+    try {
+      return f(*element_);
+    } catch (const ResourceExhaustedError&) {
+      throw;
+    } catch (...) {
+      element_.reset();
+      throw;
+    }
+  }
+  Element take() {
+    Element element = std::move(*element_);
+    element_.reset();
+    return element;
+  }
+  std::optional<Element> next() { return look() ? std::optional(take()) : std::nullopt; }
+
+ private:
+  std::unique_ptr<Iterator> run_;
+  std::optional<Element> element_;
+};
+std::shared_ptr<SharedRun> shared_run(const Dataset& dataset) {
+  return std::make_shared<SharedRun>(dataset);
 }
 
 std::int64_t rows_of(const Element& element) {
@@ -114,8 +147,10 @@ Dataset Dataset::filter(std::function<bool(const Element&)> predicate) const {
                         [in = *this, predicate] {
                           return make_run(
                               [run = shared_run(in), predicate]() -> std::optional<Element> {
-                                while (auto element = run->next()) {
-                                  if (predicate(*element)) return element;
+                                while (run->look()) {
+                                  const bool is_wanted = run->call(predicate);
+                                  Element taken = run->take();
+                                  if (is_wanted) return taken;
                                 }
                                 return std::nullopt;
                               });
@@ -129,8 +164,8 @@ Dataset Dataset::take_while(std::function<bool(const Element&)> predicate) const
                         [in = *this, predicate] {
                           return make_run(
                               [run = shared_run(in), predicate]() -> std::optional<Element> {
-                                auto element = run->next();
-                                return element && predicate(*element) ? element : std::nullopt;
+                                if (!run->look() || !run->call(predicate)) return std::nullopt;
+                                return run->take();
                               });
                         },
                     .holds = passing_on(*this)});
@@ -142,9 +177,10 @@ Dataset Dataset::enumerate(std::int64_t start) const {
                         [in = *this, start] {
                           return make_run([run = shared_run(in),
                                            number = start]() mutable -> std::optional<Element> {
-                            auto element = run->next();
-                            if (!element) return std::nullopt;
-                            return Element{constant(number++), std::move(*element)};
+                            if (!run->look()) return std::nullopt;
+                            const Tensor counted = constant(number);
+                            ++number;
+                            return Element{counted, run->take()};
                           });
                         },
                     .count = [in = *this] { return in.cardinality(); },
@@ -197,9 +233,10 @@ Dataset Dataset::scan(const Element& initial_state, ScanFn fn) const {
            [in = *this, initial_state, fn] {
              return make_run([run = shared_run(in), state = initial_state,
                               fn]() mutable -> std::optional<Element> {
-               auto element = run->next();
-               if (!element) return std::nullopt;
-               auto [next, output] = fn(state, *element);
+               if (!run->look()) return std::nullopt;
+               auto [next, output] =
+                   run->call([&](const Element& element) { return fn(state, element); });
+               run->take();
                state = std::move(next);
                return output;
              });

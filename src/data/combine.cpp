@@ -23,35 +23,47 @@ std::int64_t shorter(std::int64_t a, std::int64_t b) {
 class ZipRun : public Iterator {
  public:
   explicit ZipRun(const Nest<Dataset>& datasets)
-      : runs_(datasets.map(
-            [](const Dataset& d) { return std::shared_ptr<Iterator>(d.make_iterator()); })) {}
+      : sources_(datasets.map([](const Dataset& d) {
+          return std::make_shared<Source>(Source{d.make_iterator(), std::nullopt});
+        })) {}
 
   std::optional<Element> next() override {
     bool is_over = false;
-    Element joined = step(runs_, is_over);
-    return is_over ? std::nullopt : std::optional(std::move(joined));
+    // Elements that are there wait for those that there is no memory for yet.
+    sources_.for_each([&](const std::shared_ptr<Source>& source) {
+      if (is_over || source->element) return;
+      source->element = source->run->next();
+      is_over = !source->element;
+    });
+    if (is_over) return std::nullopt;
+    return join(sources_);
   }
 
  private:
-  using Runs = Nest<std::shared_ptr<Iterator>>;
-  static Element step(const Runs& runs, bool& is_over) {
-    if (is_over || runs.is_none()) return {};
-    if (runs.is_leaf()) {
-      auto element = runs.leaf()->next();
-      is_over = !element;
-      return element ? std::move(*element) : Element();
+  struct Source {
+    std::unique_ptr<Iterator> run;
+    std::optional<Element> element;
+  };
+  using Sources = Nest<std::shared_ptr<Source>>;
+
+  static Element join(const Sources& sources) {
+    if (sources.is_none()) return {};
+    if (sources.is_leaf()) {
+      Element element = std::move(*sources.leaf()->element);
+      sources.leaf()->element.reset();
+      return element;
     }
-    if (runs.is_list()) {
+    if (sources.is_list()) {
       Element::List list;
-      for (const Runs& inner : runs.list()) list.push_back(step(inner, is_over));
+      for (const Sources& inner : sources.list()) list.push_back(join(inner));
       return list;
     }
     Element::Dict dict;
-    for (const auto& [key, inner] : runs.dict()) dict.emplace_back(key, step(inner, is_over));
+    for (const auto& [key, inner] : sources.dict()) dict.emplace_back(key, join(inner));
     return dict;
   }
 
-  const Runs runs_;
+  const Sources sources_;
 };
 
 bool same_form(const Element& a, const Element& b) {
@@ -100,9 +112,12 @@ class InterleaveRun : public Iterator {
  private:
   std::unique_ptr<Iterator> open_next() {
     if (is_over_) return nullptr;
-    auto element = in_->next();
-    is_over_ = !element;
-    return element ? fn_(*element).make_iterator() : nullptr;
+    if (!waiting_) waiting_ = in_->next();
+    is_over_ = !waiting_;
+    if (is_over_) return nullptr;
+    auto run = fn_(*waiting_).make_iterator();
+    waiting_.reset();  // not before: without memory for it it waits for another try
+    return run;
   }
   void advance() {
     at_ = (at_ + 1) % open_.size();
@@ -111,6 +126,7 @@ class InterleaveRun : public Iterator {
 
   const std::unique_ptr<Iterator> in_;
   const Dataset::DatasetFn fn_;
+  std::optional<Element> waiting_;
   std::vector<std::unique_ptr<Iterator>> open_;
   const std::int64_t block_;
   std::size_t at_ = 0;

@@ -82,11 +82,12 @@ class PartRun : public Base {
     while (true) {
       if (!run_) {
         if (repeats_ == 0) return std::nullopt;
-        if (repeats_ > 0) --repeats_;
-        run_ = again_();
-        num_given_ = 0;
-        for (std::int64_t i = 0; i < skipped_ && run_->next(); ++i) {
+        std::unique_ptr<Base> run = again_();
+        for (std::int64_t i = 0; i < skipped_ && run->next(); ++i) {
         }
+        run_ = std::move(run);  // not before: without memory on the way it is begun again
+        if (repeats_ > 0) --repeats_;
+        num_given_ = 0;
       }
       if (taken_ < 0 || num_given_ < taken_) {
         if (auto item = run_->next()) {

@@ -148,11 +148,16 @@ class BucketRun : public Iterator {
         waiting_(options.bucket_batch_sizes.size()) {}
 
   std::optional<Element> next() override {
-    while (auto element = in_->next()) {
-      const std::size_t bucket = bucket_of(length_(*element));
-      waiting_[bucket].push_back(std::move(*element));
-      if (static_cast<std::int64_t>(waiting_[bucket].size()) == options_.bucket_batch_sizes[bucket])
-        return take(bucket);
+    while (true) {
+      for (std::size_t bucket = 0; bucket < waiting_.size(); ++bucket) {
+        const auto size = static_cast<std::int64_t>(waiting_[bucket].size());
+        if (size == options_.bucket_batch_sizes[bucket]) return take(bucket);
+      }
+      if (!next_) next_ = in_->next();
+      if (!next_) break;
+      const std::size_t bucket = bucket_of(length_(*next_));
+      waiting_[bucket].push_back(std::move(*next_));
+      next_.reset();  // not before: without memory for its length it waits for another try
     }
     for (std::size_t bucket = 0; bucket < waiting_.size(); ++bucket) {
       if (!waiting_[bucket].empty() && !options_.padding.drop_remainder) return take(bucket);
@@ -166,7 +171,7 @@ class BucketRun : public Iterator {
     return static_cast<std::size_t>(std::ranges::upper_bound(bounds, length) - bounds.begin());
   }
   Element take(std::size_t bucket) {
-    const std::vector<Element> elements = std::exchange(waiting_[bucket], {});
+    const std::vector<Element>& elements = waiting_[bucket];
     PaddedBatchOptions padding = options_.padding;
     if (options_.pad_to_bucket_boundary) {
       PLIMSOLL_CHECK(bucket < options_.bucket_boundaries.size(), InvalidArgumentError,
@@ -179,12 +184,15 @@ class BucketRun : public Iterator {
       }
       for (auto& shape : padding.padded_shapes) std::ranges::replace(shape, -1, longest);
     }
-    return pad_elements(elements, padding);
+    Element batch = pad_elements(elements, padding);
+    waiting_[bucket].clear();
+    return batch;
   }
 
   const std::unique_ptr<Iterator> in_;
   const std::function<std::int64_t(const Element&)> length_;
   const BucketOptions options_;
+  std::optional<Element> next_;
   std::vector<std::vector<Element>> waiting_;  // by bucket
 };
 

@@ -74,10 +74,16 @@ class Workers {
       is_wanted_ = false;
     }
     if (groups_.empty()) {
+      // Without memory for another element it can be tried again: nothing is lost.
+      if (shortage_) std::rethrow_exception(std::exchange(shortage_, nullptr));
       if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
       return std::nullopt;
     }
     Group& group = groups_.front();
+    if (group.shortage) {  // and so can this one
+      group.state = State::kWaiting;
+      std::rethrow_exception(std::exchange(group.shortage, nullptr));
+    }
     Outcome outcome = std::move(group.out.front());
     group.out.pop_front();
     if (group.out.empty()) {
@@ -95,11 +101,12 @@ class Workers {
     State state = State::kRunning;
     std::vector<Element> in;
     std::deque<Outcome> out;
+    std::exception_ptr shortage;  // there is no memory, not even after all others have given theirs
   };
 
   // Whether there is something for who takes elements: results, or the end.
   bool is_front_ready() const {
-    return groups_.empty() ? is_done_ : groups_.front().state == State::kReady;
+    return groups_.empty() ? is_done_ || shortage_ : groups_.front().state == State::kReady;
   }
   // The first group if its results found no memory and its turn has come.
   Group* find_retry() {
@@ -107,14 +114,15 @@ class Workers {
     return is_first && is_wanted_ ? &groups_.front() : nullptr;
   }
   bool may_take() const {
-    if (is_done_ || is_taking_ || groups_.size() >= num_ahead_) return false;
+    if (is_done_ || is_taking_ || shortage_ || groups_.size() >= num_ahead_) return false;
     const bool is_urgent = groups_.empty() && is_wanted_;
     if ((is_starved_ || is_held_back(scope_)) && !is_urgent) return false;
     return std::ranges::none_of(groups_, [](const Group& g) { return g.state == State::kWaiting; });
   }
   bool is_finished() const {
-    return is_done_ &&
-           std::ranges::all_of(groups_, [](const Group& g) { return g.state == State::kReady; });
+    return is_done_ && std::ranges::all_of(groups_, [](const Group& g) {
+             return g.state == State::kReady && !g.shortage;
+           });
   }
 
   void work() noexcept {
@@ -164,10 +172,11 @@ class Workers {
       return nullptr;
     }
     is_starved_ = false;
-    if (is_end || (is_short && elements.empty())) {
+    if (is_end) {
       error_ = error;
       is_done_ = true;
     }
+    if (is_short && elements.empty()) shortage_ = error;
     if (elements.empty()) return nullptr;
     groups_.emplace_back().in = std::move(elements);
     return &groups_.back();
@@ -224,7 +233,7 @@ class Workers {
       return false;
     }
     if (num_done == 0) {
-      out.push_back({{}, shortage});
+      group.shortage = shortage;
       return true;
     }
     const auto at = std::ranges::find_if(groups_, [&](const Group& g) { return &g == &group; });
@@ -273,6 +282,7 @@ class Workers {
   std::size_t group_size_ = 1;       // of the next one
   std::list<Group> groups_;
   std::exception_ptr error_;
+  std::exception_ptr shortage_;  // for another element, though nobody else holds any
   std::uint64_t num_begun_ = 0;  // times that a thread began to take or to compute
   int num_running_ = 0;          // threads that compute
   int num_said_ = 0;             // times that memory was short

@@ -271,5 +271,57 @@ TEST(DatasetMemoryTest, ChildrenOfForkDoNotHang) {
   EXPECT_TRUE(run->next());
 }
 
+// Whoever is told that memory is short can ask again, and gets the same element.
+TEST(DatasetMemoryTest, NothingIsLostWhereMemoryWasShort) {
+  const auto larger = [](const Element& e) { return Element(e.leaf() + zeros({kFloats})); };
+  const auto is_any = [](const Element& e) {
+    return reduce_sum(e.leaf() + zeros({kFloats})).item<float>() >= 0;
+  };
+  const auto numbers = [] {
+    return Dataset::range(12).map(
+        [](const Element& i) { return Element(cast(i.leaf(), float32)); });
+  };
+  const std::pair<const char*, Dataset> cases[] = {
+      {"map", numbers().map(larger)},
+      {"parallel map", numbers().map(larger, {.num_parallel_calls = 2})},
+      {"map of a parallel map",
+       numbers().map(larger, {.num_parallel_calls = 2}).map([](const Element& e) { return e; })},
+      {"filter", numbers().filter(is_any)},
+      {"take_while", numbers().take_while(is_any)},
+      {"skip", numbers().map(larger).skip(0)},
+      {"zip", Dataset::zip(Nest<Dataset>::List{numbers(), numbers().map(larger)})
+                  .map([](const Element& e) { return Element(e[1].leaf() + 0 * e[0].leaf()); })},
+      {"enumerate", numbers().map(larger).enumerate().map([](const Element& e) { return e[1]; })},
+      {"batch", numbers().map(larger).batch(1)},
+      {"interleave",
+       numbers().interleave([&](const Element& e) { return Dataset::from_tensors(larger(e)); })},
+  };
+  for (const auto& [name, dataset] : cases) {
+    const auto run = dataset.make_iterator();
+    std::vector<float> found;
+    int num_refused = 0;
+    while (found.size() < 12) {
+      {
+        const Room room(kBytes / 2);
+        try {
+          if (auto element = run->next()) {
+            found.push_back(first_of(*element));
+            continue;
+          }
+          break;
+        } catch (const ResourceExhaustedError&) {
+          ++num_refused;
+        }
+      }
+      const auto element = run->next();
+      if (!element) break;
+      found.push_back(first_of(*element));
+    }
+    EXPECT_GT(num_refused, 0) << name;
+    ASSERT_EQ(found.size(), 12U) << name;
+    for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(found[i], static_cast<float>(i)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace plimsoll::data
