@@ -43,8 +43,8 @@ OpCase given(OpId op, const char* name, std::vector<double> x, std::vector<doubl
           .has_grad = false};
 }
 
-const std::vector<DType> kIntTypes = {DType::kInt8, DType::kUInt8, DType::kInt16, DType::kInt32,
-                                      DType::kInt64};
+const std::vector<DType> kIntTypes = {DType::kInt8,   DType::kUInt8, DType::kInt16,
+                                      DType::kUInt16, DType::kInt32, DType::kInt64};
 
 }  // namespace
 
@@ -64,13 +64,13 @@ std::vector<OpCase> elementwise_cases() {
       0.5, 3);
   add_binary(
       cases, OpId::FloorDiv, [](double x, double y) { return std::floor(x / y); },
-      {DType::kFloat32, DType::kFloat64, DType::kInt8, DType::kUInt8, DType::kInt16, DType::kInt32,
-       DType::kInt64},
+      {DType::kFloat32, DType::kFloat64, DType::kInt8, DType::kUInt8, DType::kInt16, DType::kUInt16,
+       DType::kInt32, DType::kInt64},
       1, 9);
   add_binary(
       cases, OpId::FloorMod, [](double x, double y) { return x - y * std::floor(x / y); },
-      {DType::kFloat32, DType::kFloat64, DType::kInt8, DType::kUInt8, DType::kInt16, DType::kInt32,
-       DType::kInt64},
+      {DType::kFloat32, DType::kFloat64, DType::kInt8, DType::kUInt8, DType::kInt16, DType::kUInt16,
+       DType::kInt32, DType::kInt64},
       1, 9);
   add_binary(
       cases, OpId::Pow, [](double x, double y) { return std::pow(x, y); }, kNumberTypes, 0.5, 3);

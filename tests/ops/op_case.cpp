@@ -109,7 +109,8 @@ std::vector<HostTensor> make_inputs(const OpCase& op_case, DType dtype) {
   for (const Input& input : op_case.in) {
     const DType own = dtype_for(input, dtype);
     HostTensor t{input.shape, {}, own};
-    const double lo = own == DType::kUInt8 ? std::max(input.lo, 0.0) : input.lo;
+    const double lo =
+        own == DType::kUInt8 || own == DType::kUInt16 ? std::max(input.lo, 0.0) : input.lo;
     for (std::int64_t i = 0; i < input.shape.num_elements(); ++i) {
       const double value = !input.values.empty()
                                ? input.values[static_cast<std::size_t>(i) % input.values.size()]
@@ -139,6 +140,8 @@ Tensor to_device(const HostTensor& host) {
       return make<std::uint8_t>(host);
     case DType::kInt16:
       return make<std::int16_t>(host);
+    case DType::kUInt16:
+      return make<std::uint16_t>(host);
     case DType::kInt32:
       return make<std::int32_t>(host);
     case DType::kInt64:
@@ -174,6 +177,9 @@ HostTensor to_host(const Tensor& t) {
       break;
     case DType::kInt16:
       host.values = read<std::int16_t>(t);
+      break;
+    case DType::kUInt16:
+      host.values = read<std::uint16_t>(t);
       break;
     case DType::kInt32:
       host.values = read<std::int32_t>(t);

@@ -85,9 +85,9 @@ const std::vector<OpCase>& all_cases();
 
 inline const std::vector<DType> kFloatTypes = {DType::kFloat32, DType::kFloat64, DType::kFloat16,
                                                DType::kBFloat16};
-inline const std::vector<DType> kNumberTypes = {DType::kFloat32,  DType::kFloat64, DType::kFloat16,
-                                                DType::kBFloat16, DType::kInt8,    DType::kUInt8,
-                                                DType::kInt16,    DType::kInt32,   DType::kInt64};
+inline const std::vector<DType> kNumberTypes = {
+    DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16, DType::kInt8,
+    DType::kUInt8,   DType::kInt16,   DType::kUInt16,  DType::kInt32,    DType::kInt64};
 
 // An activation by its number (ops/activation_kind.h).
 double activated(const AttrValue& activation, double x);

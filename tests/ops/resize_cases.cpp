@@ -134,6 +134,7 @@ OpCase gradient(const std::string& name, const Shape& in, std::vector<std::int64
 std::vector<OpCase> resize_cases() {
   const std::vector<DType> wide = {DType::kFloat32, DType::kFloat64};
   const std::vector<DType> only = {DType::kFloat32};  // weights are in float32 in other types too
+  const std::vector<DType> pixels = {DType::kUInt8, DType::kUInt16, DType::kFloat32};
   return {
       resize("bilinear", {2, 3, 4, 3}, {6, 8}, kBilinear, false, kNumberTypes),
       resize("bilinear_down", {1, 8, 6, 2}, {2, 3}, kBilinear, false, wide),
@@ -142,6 +143,13 @@ std::vector<OpCase> resize_cases() {
       resize("bilinear_antialias", {1, 9, 7, 2}, {4, 10}, kBilinear, true, only),
       resize("bilinear_no_images", {0, 3, 4, 3}, {6, 8}, kBilinear, false, wide),
       resize("bilinear_large", {2, 60, 50, 3}, {120, 100}, kBilinear, false, only),
+      // Those by pairs: bytes and floats of 1, 3 and 4 channels, rows that fill no vector.
+      resize("bilinear_grey", {2, 19, 33, 1}, {38, 66}, kBilinear, false, pixels),
+      resize("bilinear_colours", {2, 19, 33, 3}, {38, 66}, kBilinear, false, pixels),
+      resize("bilinear_alpha", {2, 22, 33, 4}, {11, 66}, kBilinear, false, pixels),
+      resize("bilinear_same_size", {1, 7, 9, 3}, {7, 9}, kBilinear, false, pixels),
+      resize("bilinear_one_colour", {1, 1, 1, 3}, {3, 2}, kBilinear, false, pixels),
+      resize("bilinear_any_colours", {1, 5, 7, 3}, {8, 3}, kBilinear, false, only),
       resize("nearest", {2, 3, 4, 3}, {5, 7}, kNearest, false, kNumberTypes),
       resize("nearest_down", {1, 8, 7, 2}, {3, 3}, kNearest, false, wide),
       resize("nearest_large", {2, 60, 50, 3}, {120, 100}, kNearest, false, only),

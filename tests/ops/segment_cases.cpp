@@ -67,6 +67,8 @@ double limit_of(DType dtype, bool smallest) {
       return pick(std::uint8_t());
     case DType::kInt16:
       return pick(std::int16_t());
+    case DType::kUInt16:
+      return pick(std::uint16_t());
     case DType::kInt32:
       return pick(std::int32_t());
     default:
