@@ -45,6 +45,9 @@ std::string_view string_data(const Tensor& tensor);
 // Copies the elements out, from whatever device. pre: room for nbytes().
 // throws: FailedPreconditionError for a symbolic tensor; ResourceExhaustedError for staging.
 void copy_to_host(const Tensor& tensor, void* to);
+// The tensor itself if it stands on the CPU, else a copy of it there; host_data of the result is
+// not null, unless there is no element. throws: as copy_to_host.
+Tensor on_host(const Tensor& tensor);
 // A tensor with a copy of `values`, where constant() would put it. pre: no string.
 // throws: ResourceExhaustedError.
 Tensor copy_from_host(DType dtype, const Shape& shape, const void* values);

@@ -139,8 +139,10 @@ Dataset from_python_generator(const DatasetFunction& fn) {
       const EagerScope now;
       const nb::object item = nb::steal(PyIter_Next(items.get()));
       if (item.is_valid()) return to_dataset_element(item);
-      if (PyErr_Occurred()) throw nb::python_error();
-      return {};
+      if (!PyErr_Occurred()) return {};
+      nb::python_error error;
+      rethrow_shortage(error);
+      throw error;
     };
   });
 }

@@ -191,6 +191,11 @@ Element PyCallback::run_traced(const Element& element) {
   return pack(out_form_, outputs);
 }
 
+void rethrow_shortage(nb::python_error& error) {
+  if (error.matches(error_class("ResourceExhaustedError")))
+    throw ResourceExhaustedError(text_of(error.value()));
+}
+
 std::shared_ptr<void> PyCallback::enter() const {
   if (is_traced_) return nullptr;
   attach_thread();
@@ -217,9 +222,8 @@ Element PyCallback::operator()(const Element& element) {
   try {
     return to_dataset_element(call_eagerly(element));
   } catch (nb::python_error& error) {
-    // As steps know it, which may try again.
-    if (!error.matches(error_class("ResourceExhaustedError"))) throw;
-    throw ResourceExhaustedError(text_of(error.value()));
+    rethrow_shortage(error);
+    throw;
   }
 }
 

@@ -26,6 +26,9 @@ nb::object from_dataset_element(const data::Element& element);
 // The same with numpy arrays and scalars.
 nb::object numpy_from_element(const data::Element& element);
 
+// Throws Python's ResourceExhaustedError as C++'s: steps know it, and may try again.
+void rethrow_shortage(nb::python_error& error);
+
 // What a step sees of a Python function.
 class PyCallback {
  public:

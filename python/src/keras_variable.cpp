@@ -4,10 +4,10 @@
 
 #include "convert.h"
 #include "keras_nested.h"
-#include "operators.h"
 #include "plimsoll/interop.h"
 #include "plimsoll/ops.h"
 #include "py_tensor.h"
+#include "value_slots.h"
 #include "variable.h"
 
 namespace plimsoll::python {
@@ -81,47 +81,11 @@ void make(KerasVariable* self, nb::handle initializer, nb::handle shape, nb::han
   new (self) KerasVariable(std::move(made));
 }
 
-Py_hash_t hash(PyObject* self) noexcept {
-  return static_cast<Py_hash_t>(reinterpret_cast<std::uintptr_t>(self_of(self).ptr.get()) >> 4);
-}
-Py_ssize_t length(PyObject* self) noexcept {
-  const Shape& shape = self_of(self).ptr->shape();
-  if (shape.rank() == 0) {
-    PyErr_SetString(PyExc_TypeError, "len() of a variable without dimensions");
-    return -1;
-  }
-  return shape.dim(0);
-}
-template <PyObject* (*F)(PyObject*)>
-PyObject* by_value(PyObject* self) noexcept {
-  return guarded([&] {
-    const nb::object value = to_python(self_of(self).ptr->value());
-    return F(value.ptr());
-  });
-}
-int is_true(PyObject* self) noexcept {
-  try {
-    return PyObject_IsTrue(to_python(self_of(self).ptr->value()).ptr());
-  } catch (...) {
-    set_error();
-    return -1;
-  }
-}
-
-const PyType_Slot* slots() {
-  static std::vector<PyType_Slot>& all = *new std::vector<PyType_Slot>;
-  for (const PyType_Slot& s : operator_slots()) all.push_back(s);
-  const auto slot = [](auto* f) { return reinterpret_cast<void*>(f); };
-  all.push_back({Py_tp_hash, slot(hash)});
-  all.push_back({Py_mp_length, slot(length)});
-  all.push_back({Py_nb_bool, slot(is_true)});
-  all.push_back({Py_nb_int, slot(by_value<PyNumber_Long>)});
-  all.push_back({Py_nb_float, slot(by_value<PyNumber_Float>)});
-  all.push_back({Py_nb_index, slot(by_value<PyNumber_Index>)});
-  all.push_back({Py_tp_iter, slot(by_value<PyObject_GetIter>)});
-  all.push_back({0, nullptr});
-  return all.data();
-}
+struct Access {
+  static Tensor value(PyObject* self) { return self_of(self).ptr->value(); }
+  static const Shape& shape(PyObject* self) { return self_of(self).ptr->shape(); }
+  static const void* identity(PyObject* self) { return self_of(self).ptr.get(); }
+};
 
 void bind_values(nb::class_<KerasVariable>& c) {
   c.def_prop_ro("value", [](const KerasVariable& v) { return to_python(v.ptr->value()); })
@@ -171,8 +135,8 @@ keras::VariablePtr to_keras_variable(nb::handle value) {
 }
 
 void bind_keras_variable(nb::module_& m) {
-  nb::class_<KerasVariable> c(m, "KerasVariable", nb::type_slots(slots()), nb::dynamic_attr(),
-                              nb::is_weak_referenceable(),
+  nb::class_<KerasVariable> c(m, "KerasVariable", nb::type_slots(ValueSlots<Access>::all()),
+                              nb::dynamic_attr(), nb::is_weak_referenceable(),
                               "A variable of a layer, an optimizer or a metric.");
   c.def(
       "__init__",

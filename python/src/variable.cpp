@@ -9,10 +9,10 @@
 
 #include "convert.h"
 #include "errors.h"
-#include "operators.h"
 #include "plimsoll/interop.h"
 #include "plimsoll/ops.h"
 #include "py_tensor.h"
+#include "value_slots.h"
 
 namespace plimsoll::python {
 
@@ -138,49 +138,11 @@ nb::object scatter(nb::handle self, nb::handle slices, const char* how) {
   return nb::borrow(self);
 }
 
-Py_hash_t hash(PyObject* self) noexcept {
-  return static_cast<Py_hash_t>(reinterpret_cast<std::uintptr_t>(self) >> 4);
-}
-Py_ssize_t length(PyObject* self) noexcept {
-  const Shape& shape = nb::inst_ptr<Variable>(self)->shape();
-  if (shape.rank() == 0) {
-    PyErr_SetString(PyExc_TypeError, "len() of a variable without dimensions");
-    return -1;
-  }
-  return shape.dim(0);
-}
-
-// What a tensor of its value does.
-template <PyObject* (*F)(PyObject*)>
-PyObject* by_value(PyObject* self) noexcept {
-  return guarded([&] {
-    const nb::object value = to_python(nb::inst_ptr<Variable>(self)->value());
-    return F(value.ptr());
-  });
-}
-int is_true(PyObject* self) noexcept {
-  try {
-    return PyObject_IsTrue(to_python(nb::inst_ptr<Variable>(self)->value()).ptr());
-  } catch (...) {
-    set_error();
-    return -1;
-  }
-}
-
-const PyType_Slot* slots() {
-  static std::vector<PyType_Slot>& all = *new std::vector<PyType_Slot>;
-  for (const PyType_Slot& s : operator_slots()) all.push_back(s);
-  const auto slot = [](auto* f) { return reinterpret_cast<void*>(f); };
-  all.push_back({Py_tp_hash, slot(hash)});
-  all.push_back({Py_mp_length, slot(length)});
-  all.push_back({Py_nb_bool, slot(is_true)});
-  all.push_back({Py_nb_int, slot(by_value<PyNumber_Long>)});
-  all.push_back({Py_nb_float, slot(by_value<PyNumber_Float>)});
-  all.push_back({Py_nb_index, slot(by_value<PyNumber_Index>)});
-  all.push_back({Py_tp_iter, slot(by_value<PyObject_GetIter>)});
-  all.push_back({0, nullptr});
-  return all.data();
-}
+struct Access {
+  static Tensor value(PyObject* self) { return nb::inst_ptr<Variable>(self)->value(); }
+  static const Shape& shape(PyObject* self) { return nb::inst_ptr<Variable>(self)->shape(); }
+  static const void* identity(PyObject* self) { return self; }
+};
 
 }  // namespace
 
@@ -196,8 +158,8 @@ nb::object variable_object(Variable shared) {
 }
 
 void bind_variable(nb::module_& m) {
-  nb::class_<Variable> c(m, "Variable", nb::type_slots(slots()), nb::dynamic_attr(),
-                         nb::is_weak_referenceable());
+  nb::class_<Variable> c(m, "Variable", nb::type_slots(ValueSlots<Access>::all()),
+                         nb::dynamic_attr(), nb::is_weak_referenceable());
   c.def(
        "__init__",
        [](nb::pointer_and_handle<Variable> self, nb::handle initial_value, nb::handle trainable,

@@ -77,26 +77,11 @@ std::int64_t rows_of(const Element& element) {
   return num_rows.value_or(0);
 }
 
-class StepRun : public Iterator {
- public:
-  StepRun(NodePtr node, std::unique_ptr<Iterator> run)
-      : node_(std::move(node)), run_(std::move(run)) {}
-  std::optional<Element> next() override {
-    auto element = run_->next();
-    if (element) node_->note(*element);
-    return element;
-  }
-
- private:
-  const NodePtr node_;
-  const std::unique_ptr<Iterator> run_;
-};
-
 struct StepNode : DatasetNode, std::enable_shared_from_this<StepNode> {
   Step step;
 
   std::unique_ptr<Iterator> iterate() const override {
-    return std::make_unique<StepRun>(shared_from_this(), step.run());
+    return make_noted_run(shared_from_this(), step.run());
   }
   std::int64_t cardinality() const override { return step.count(); }
   Holds holds(Depth depth) const override {

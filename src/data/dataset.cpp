@@ -3,7 +3,6 @@
 #include "base/check.h"
 #include "data/node.h"
 #include "plimsoll/ops.h"
-#include "runtime/call_site.h"
 #include "runtime/device.h"
 
 namespace plimsoll::data {
@@ -35,33 +34,28 @@ struct SlicesNode : DatasetNode {
   }
 };
 
-class GeneratorRun : public Iterator {
+class NotedRun : public Iterator {
  public:
-  GeneratorRun(NodePtr node, Dataset::Generator next)
-      : node_(std::move(node)), next_(std::move(next)) {}
+  NotedRun(NodePtr node, std::unique_ptr<Iterator> run)
+      : node_(std::move(node)), run_(std::move(run)) {}
   std::optional<Element> next() override {
-    if (!next_) return std::nullopt;
-    const TagScope tag(memory::Tag::kDataset);
-    std::optional<Element> element = next_();
-    if (element) {
-      node_->note(*element);
-    } else {
-      next_ = nullptr;
-    }
+    auto element = run_->next();
+    if (element) node_->note(*element);
     return element;
   }
 
  private:
   const NodePtr node_;
-  Dataset::Generator next_;
+  const std::unique_ptr<Iterator> run_;
 };
+
 struct GeneratorNode : DatasetNode, std::enable_shared_from_this<GeneratorNode> {
   std::function<Dataset::Generator()> make;
   std::int64_t size = kUnknown;
   bool is_shared = false;  // elements are there anyway
 
   std::unique_ptr<Iterator> iterate() const override {
-    return std::make_unique<GeneratorRun>(shared_from_this(), make());
+    return make_noted_run(shared_from_this(), make_run(make()));
   }
   std::int64_t cardinality() const override { return size; }
   Holds holds(Depth) const override {
@@ -166,6 +160,10 @@ void DatasetNode::note(const Element& element) const {
   std::uint64_t most = seen_.load(std::memory_order_relaxed);
   while (most < nbytes && !seen_.compare_exchange_weak(most, nbytes, std::memory_order_relaxed)) {
   }
+}
+
+std::unique_ptr<Iterator> make_noted_run(NodePtr node, std::unique_ptr<Iterator> run) {
+  return std::make_unique<NotedRun>(std::move(node), std::move(run));
 }
 
 Dataset Dataset::from_tensor_slices(const Element& tensors) {

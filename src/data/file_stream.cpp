@@ -128,25 +128,30 @@ std::size_t FileStream::read(std::span<std::byte> to) {
   return count;
 }
 
-bool FileStream::read_line(std::string& line) {
+bool FileStream::read_line(BookedText& line) {
   State& s = *state_;
-  line.clear();
-  bool is_any = false;
-  while (true) {
-    if (s.begin == s.end && !fill()) break;
+  bool is_any = !line.text().empty();  // it goes on
+  bool is_whole = false;
+  while (!is_whole && (s.begin < s.end || fill())) {
     is_any = true;
-    const auto first = s.buffer.begin() + static_cast<std::ptrdiff_t>(s.begin);
-    const auto last = s.buffer.begin() + static_cast<std::ptrdiff_t>(s.end);
-    const auto found = std::find(first, last, std::byte{'\n'});
-    line.append(reinterpret_cast<const char*>(&*first), static_cast<std::size_t>(found - first));
-    const auto taken = static_cast<std::size_t>(found - first) + (found == last ? 0 : 1);
+    const std::string_view there(reinterpret_cast<const char*>(s.buffer.data()) + s.begin,
+                                 s.end - s.begin);
+    const std::string_view some = there.substr(0, there.find('\n'));
+    is_whole = some.size() < there.size();
+    line.append(some);
+    const std::size_t taken = some.size() + (is_whole ? 1 : 0);
     s.begin += taken;
     offset_ += taken;
-    if (found == last) continue;
-    break;
   }
-  if (!line.empty() && line.back() == '\r') line.pop_back();
+  if (line.text().ends_with('\r')) line.shorten(1);
   return is_any;
+}
+
+std::optional<std::uint64_t> FileStream::bytes_left() const {
+  struct ::stat about {};
+  if (state_->is_packed || ::fstat(state_->file, &about) != 0 || !S_ISREG(about.st_mode)) return {};
+  const auto size = static_cast<std::uint64_t>(about.st_size);
+  return size - std::min(size, offset_);
 }
 
 }  // namespace plimsoll::data

@@ -4,8 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+
+#include "data/booked_text.h"
 
 namespace plimsoll::data {
 
@@ -25,8 +28,11 @@ class FileStream {
   // Fills `to` as far as there is something, and gives how many bytes that were.
   // throws: DataLossError for packed data that is damaged.
   std::size_t read(std::span<std::byte> to);
-  // Up to the next '\n', without it and without a '\r' before it. False at the end.
-  bool read_line(std::string& line);
+  // Appends to `line` up to the next '\n', without it and without a '\r' before it. False at the
+  // end. throws: as read; ResourceExhaustedError, after which the call can be repeated.
+  bool read_line(BookedText& line);
+  // The bytes behind `offset`, if the file is not packed and has a length.
+  std::optional<std::uint64_t> bytes_left() const;
 
  private:
   bool fill();  // the buffer; false at the end

@@ -251,8 +251,9 @@ Tensor jpeg_shape(std::string_view bytes) {
                    static_cast<std::int32_t>(r.jpeg.num_components)});
 }
 
-Tensor encode_jpeg(const Tensor& image, const EncodeJpegOptions& options) {
-  check_image("encode_jpeg", image, "13");
+Tensor encode_jpeg(const Tensor& pixels, const EncodeJpegOptions& options) {
+  check_image("encode_jpeg", pixels, "13");
+  const Tensor image = interop::on_host(pixels);
   PLIMSOLL_CHECK(options.quality >= 0 && options.quality <= 100, InvalidArgumentError,
                  "quality must be in [0,100], got {}", options.quality);
   Writer w;

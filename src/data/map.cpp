@@ -77,22 +77,6 @@ struct MapNode : DatasetNode, std::enable_shared_from_this<MapNode> {
   mutable std::atomic<std::uint64_t> work_bytes{0}, shared_bytes{0};
 };
 
-// Keeps the node, and with it the function, alive while it runs.
-class Keeping : public Iterator {
- public:
-  Keeping(NodePtr node, std::unique_ptr<Iterator> run)
-      : node_(std::move(node)), run_(std::move(run)) {}
-  std::optional<Element> next() override {
-    auto element = run_->next();
-    if (element) node_->note(*element);
-    return element;
-  }
-
- private:
-  const NodePtr node_;
-  const std::unique_ptr<Iterator> run_;
-};
-
 std::unique_ptr<Iterator> MapNode::iterate() const {
   std::unique_ptr<Iterator> elements = in->rows() ? iterate_elements(in) : in->iterate();
   std::unique_ptr<Iterator> run;
@@ -101,7 +85,7 @@ std::unique_ptr<Iterator> MapNode::iterate() const {
   } else {
     run = std::make_unique<MapRun>(std::move(elements), measured);
   }
-  return std::make_unique<Keeping>(shared_from_this(), std::move(run));
+  return make_noted_run(shared_from_this(), std::move(run));
 }
 
 }  // namespace

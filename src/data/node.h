@@ -49,6 +49,9 @@ struct DatasetNode {
 };
 using NodePtr = std::shared_ptr<const DatasetNode>;
 
+// A run whose node notes what it gives. Keeps `node`, and with it its functions, alive.
+std::unique_ptr<Iterator> make_noted_run(NodePtr node, std::unique_ptr<Iterator> run);
+
 // Rows of a source, one by one, as elements. Keeps `node` alive.
 std::unique_ptr<Iterator> iterate_elements(NodePtr node);
 

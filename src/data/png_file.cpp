@@ -163,8 +163,9 @@ Tensor decode_png(std::string_view bytes, int channels, DType dtype) {
   return image;
 }
 
-Tensor encode_png(const Tensor& image, int compression) {
-  check_image("encode_png", image, "1234", true);
+Tensor encode_png(const Tensor& pixels, int compression) {
+  check_image("encode_png", pixels, "1234", true);
+  const Tensor image = interop::on_host(pixels);
   PLIMSOLL_CHECK(compression >= -1 && compression <= 9, InvalidArgumentError,
                  "compression of encode_png should be in [-1,9], got {}", compression);
   Writer w;

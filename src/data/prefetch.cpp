@@ -39,11 +39,14 @@ class Queue {
     std::unique_lock lock(mutex_);
     is_wanted_ = true;
     changed_.notify_all();
-    wait_checked(lock, changed_, [&] { return !queue_.empty() || is_done_; });
+    wait_checked(lock, changed_, [&] { return !queue_.empty() || error_ || is_done_; });
     is_wanted_ = false;
     if (queue_.empty()) {
-      if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
-      return std::nullopt;
+      if (!error_) return std::nullopt;
+      const std::exception_ptr error = std::exchange(error_, nullptr);
+      lock.unlock();
+      changed_.notify_all();
+      std::rethrow_exception(error);
     }
     Element element = std::move(queue_.front());
     queue_.pop_front();
@@ -53,26 +56,28 @@ class Queue {
   }
 
  private:
+  // An error comes behind what was there before it. Who asks again gets what the input then gives:
+  // the same element, if there was no memory for it.
   void fill() noexcept {
-    try {
-      while (true) {
-        {
-          std::unique_lock lock(mutex_);
-          wait_ahead(lock, changed_, scope_, [&] {
-            const bool may_fill = !is_held_back(scope_) || (queue_.empty() && is_wanted_);
-            return (queue_.size() < capacity_ && may_fill) || is_over_;
-          });
-          if (is_over_) break;
-        }
+    while (true) {
+      {
+        std::unique_lock lock(mutex_);
+        wait_ahead(lock, changed_, scope_, [&] {
+          const bool may_fill = !is_held_back(scope_) || (queue_.empty() && is_wanted_);
+          return (queue_.size() < capacity_ && may_fill && !error_) || is_over_;
+        });
+        if (is_over_) break;
+      }
+      try {
         auto element = next_in();
         if (!element) break;
         std::scoped_lock lock(mutex_);
         queue_.push_back(std::move(*element));
-        changed_.notify_all();
+      } catch (...) {
+        std::scoped_lock lock(mutex_);
+        error_ = std::current_exception();
       }
-    } catch (...) {
-      std::scoped_lock lock(mutex_);
-      error_ = std::current_exception();
+      changed_.notify_all();
     }
     std::scoped_lock lock(mutex_);
     is_done_ = true;
@@ -110,11 +115,11 @@ class Queue {
   std::condition_variable changed_;
   std::size_t capacity_;
   std::deque<Element> queue_;
-  std::exception_ptr error_;
-  bool is_wanted_ = false;  // somebody waits for an element
-  bool is_said_ = false;    // that memory is short
-  bool is_done_ = false;    // nothing comes any more
-  bool is_over_ = false;    // nobody wants any more
+  std::exception_ptr error_;  // what came instead of an element, behind those in the queue
+  bool is_wanted_ = false;    // somebody waits for an element
+  bool is_said_ = false;      // that memory is short
+  bool is_done_ = false;      // nothing comes any more
+  bool is_over_ = false;      // nobody wants any more
   const BudgetScopePtr scope_;
   std::thread thread_;
 };

@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "data/booked_text.h"
 #include "data/crc32c.h"
 #include "data/file_stream.h"
 #include "data/node.h"
@@ -36,86 +37,198 @@ std::uint32_t u32_at(const std::byte* bytes) {
   return value;
 }
 
-// length, checksum of the length, bytes, checksum of the bytes. False at the end of the file.
-bool read_record(FileStream& file, std::string& record) {
-  const std::uint64_t start = file.offset();
-  const auto damaged = [&](const char* what) {
-    throw DataLossError(fmt::format("'{}': {} at byte {}", file.path(), what, start));
-  };
-  std::byte head[12];
-  const std::size_t count = file.read(head);
-  if (count == 0) return false;
-  if (count < sizeof head) damaged("truncated record");
-  if (masked_crc32c(std::span(head).first(8)) != u32_at(head + 8))
-    damaged("corrupted record (checksum of its length)");
-  const std::uint64_t length = u64_at(head);
-  if (length > kMaxRecordBytes) damaged("record of more than 4 GiB");
-  // In pieces: a length that lies about the file takes no memory.
-  record.clear();
-  constexpr std::uint64_t kPiece = 1u << 20;
-  while (record.size() < length) {
-    const std::size_t at = record.size();
-    const std::size_t some = static_cast<std::size_t>(std::min(kPiece, length - at));
-    record.resize(at + some);
-    if (file.read(std::as_writable_bytes(std::span(record)).subspan(at)) < some)
-      damaged("truncated record");
+// Reads one file after another. What has no memory for an item says so and can be called again.
+class ItemReader {
+ public:
+  virtual ~ItemReader() = default;
+  virtual void begin(FileStream&) {}
+  // Fills `item`, which is empty or holds what a call that threw has read. False at the end.
+  virtual bool read(FileStream& file, BookedText& item) = 0;
+};
+
+// length, checksum of the length, bytes, checksum of the bytes
+class RecordReader : public ItemReader {
+ public:
+  static constexpr std::uint64_t kPieceBytes = 1u << 20;
+
+  bool read(FileStream& file, BookedText& record) override {
+    if (!length_) {
+      start_ = file.offset();
+      std::byte head[12];
+      const std::size_t count = file.read(head);
+      if (count == 0) return false;
+      if (count < sizeof head) damaged(file, "truncated record");
+      if (masked_crc32c(std::span(head).first(8)) != u32_at(head + 8))
+        damaged(file, "corrupted record (checksum of its length)");
+      length_ = u64_at(head);
+      if (*length_ > kMaxRecordBytes) damaged(file, "record of more than 4 GiB");
+      is_length_sure_ = false;
+      if (*length_ > kPieceBytes) {
+        const std::optional<std::uint64_t> left = file.bytes_left();
+        if (left && *left < *length_) damaged(file, "truncated record");
+        is_length_sure_ = left.has_value();
+      }
+    }
+    while (record.text().size() < *length_) {
+      const std::uint64_t left = *length_ - record.text().size();
+      // A length that lies about a packed file takes no memory.
+      const std::uint64_t some =
+          is_length_sure_
+              ? left
+              : std::min(left, std::max<std::uint64_t>(kPieceBytes, record.text().size()));
+      const std::span<std::byte> room = record.extend(static_cast<std::size_t>(some));
+      if (file.read(room) < some) damaged(file, "truncated record");
+      record.commit(room.size());
+    }
+    length_.reset();
+    std::byte foot[4];
+    if (file.read(foot) < sizeof foot) damaged(file, "truncated record");
+    if (masked_crc32c(std::as_bytes(std::span(record.text()))) != u32_at(foot))
+      damaged(file, "corrupted record (checksum of its bytes)");
+    return true;
   }
-  std::byte foot[4];
-  if (file.read(foot) < sizeof foot) damaged("truncated record");
-  if (masked_crc32c(std::as_bytes(std::span(record))) != u32_at(foot))
-    damaged("corrupted record (checksum of its bytes)");
-  return true;
+
+ private:
+  [[noreturn]] void damaged(const FileStream& file, const char* what) {
+    length_.reset();
+    throw DataLossError(fmt::format("'{}': {} at byte {}", file.path(), what, start_));
+  }
+
+  std::uint64_t start_ = 0;
+  std::optional<std::uint64_t> length_;  // of the record that is being read
+  bool is_length_sure_ = false;
+};
+
+class LineReader : public ItemReader {
+ public:
+  bool read(FileStream& file, BookedText& line) override { return file.read_line(line); }
+};
+
+// One record and the footer are read ahead: what is left at the end is the footer.
+class FixedLengthReader : public ItemReader {
+ public:
+  FixedLengthReader(std::size_t header, std::size_t size, std::size_t footer)
+      : header_(header),
+        size_(size),
+        ahead_(static_cast<std::byte*>(memory_.allocate(size + footer)), size + footer) {}
+
+  void begin(FileStream& file) override {
+    for (std::size_t left = header_; left > 0;) {
+      const std::size_t count = file.read(ahead_.first(std::min(left, ahead_.size())));
+      if (count == 0) break;
+      left -= count;
+    }
+    there_ = 0;
+  }
+  bool read(FileStream& file, BookedText& item) override {
+    const std::size_t footer = ahead_.size() - size_;
+    if (there_ < ahead_.size()) there_ += file.read(ahead_.subspan(there_));
+    if (there_ == footer) return false;
+    PLIMSOLL_CHECK(there_ == ahead_.size(), InvalidArgumentError,
+                   "Excess bytes in '{}': its records are of {} bytes, and {} are left at byte {}",
+                   file.path(), size_, there_ - std::min(there_, footer), file.offset() - there_);
+    item.append({reinterpret_cast<const char*>(ahead_.data()), size_});
+    std::ranges::copy(ahead_.subspan(size_), ahead_.begin());
+    there_ = footer;
+    return true;
+  }
+
+ private:
+  io::LibraryMemory memory_{"FixedLengthRecordDataset"};
+  const std::size_t header_, size_;
+  const std::span<std::byte> ahead_;
+  std::size_t there_ = 0;  // of what is ahead
+};
+
+class FilesRun : public Iterator {
+ public:
+  FilesRun(std::vector<std::string> filenames, std::string compression,
+           std::unique_ptr<ItemReader> reader, const memory::Owner& owner)
+      : filenames_(std::move(filenames)),
+        compression_(std::move(compression)),
+        reader_(std::move(reader)),
+        item_(owner) {}
+
+  std::optional<Element> next() override {
+    while (true) {
+      if (!file_) {
+        if (at_ == filenames_.size()) return std::nullopt;
+        file_ = std::make_unique<FileStream>(filenames_[at_], compression_);
+        ++at_;
+        reader_->begin(*file_);
+      }
+      try {
+        is_read_ = is_read_ || reader_->read(*file_, item_);
+        if (is_read_) {
+          Element element(item_.take());
+          is_read_ = false;  // not before: without memory for it it waits for another try
+          return element;
+        }
+      } catch (const ResourceExhaustedError&) {
+        throw;
+      } catch (...) {
+        item_.clear();
+        throw;
+      }
+      file_.reset();
+    }
+  }
+
+ private:
+  const std::vector<std::string> filenames_;
+  const std::string compression_;
+  const std::unique_ptr<ItemReader> reader_;
+  std::size_t at_ = 0;  // of the next file
+  std::unique_ptr<FileStream> file_;
+  BookedText item_;
+  bool is_read_ = false;
+};
+
+struct FilesStep {
+  std::vector<std::string> filenames;
+  std::string compression;
+  memory::Owner owner;
+  std::function<std::unique_ptr<ItemReader>()> reader;
+  std::uint64_t reader_bytes = 0;  // what a reader holds
+  std::uint64_t growth = 1;        // while an item is read: so many times its bytes, at most
+};
+Dataset over_files(const FilesStep& step) {
+  const std::uint64_t kept = FileStream::most_bytes(step.compression) + step.reader_bytes;
+  return make_step({.run = [step]() -> std::unique_ptr<Iterator> {
+                      return std::make_unique<FilesRun>(step.filenames, step.compression,
+                                                        step.reader(), step.owner);
+                    },
+                    .holds =
+                        [kept, growth = step.growth](Depth, std::uint64_t seen) {
+                          return Holds{.element = seen,
+                                       .given = seen,
+                                       .kept = kept,
+                                       .busy = kept + growth * seen,
+                                       .is_exact = false};
+                        }});
 }
 
-// An element, and the buffers of a file.
-std::function<Holds(Depth, std::uint64_t)> held_by_files(const std::string& compression) {
-  const std::uint64_t buffers = FileStream::most_bytes(compression);
-  return [buffers](Depth, std::uint64_t seen) {
-    return Holds{
-        .element = seen, .given = seen, .kept = buffers, .busy = buffers + seen, .is_exact = false};
-  };
-}
-
-// What `read` gives of one file after the other. It has the stream and makes an element, or none at
-// the end.
-using ReadOne = std::function<bool(FileStream& file, std::string& item)>;
-Dataset over_files(const std::vector<std::string>& filenames, const std::string& compression,
-                   const ReadOne& read) {
-  window_bits(compression);
-  return make_step(
-      {.run =
-           [filenames, compression, read] {
-             return make_run([filenames, compression, read, at = std::size_t{0},
-                              file = std::shared_ptr<FileStream>(), item = std::string(),
-                              is_read = false]() mutable -> std::optional<Element> {
-               while (true) {
-                 if (!file) {
-                   if (at == filenames.size()) return std::nullopt;
-                   file = std::make_shared<FileStream>(filenames[at], compression);
-                   ++at;
-                 }
-                 is_read = is_read || read(*file, item);
-                 if (is_read) {
-                   Element element(constant(item));
-                   is_read = false;  // not before: without memory for it it waits for another try
-                   return element;
-                 }
-                 file.reset();
-               }
-             });
-           },
-       .holds = held_by_files(compression)});
+memory::Owner owner_of_items(const char* name) {
+  return memory::Owner(memory::Tag::kDataset, name);
 }
 
 }  // namespace
 
 Dataset TFRecordDataset(const std::vector<std::string>& filenames, const RecordOptions& options) {
-  return over_files(filenames, options.compression_type, read_record);
+  const bool is_packed = window_bits(options.compression_type) >= 0;
+  return over_files({.filenames = filenames,
+                     .compression = options.compression_type,
+                     .owner = owner_of_items("TFRecordDataset"),
+                     .reader = [] { return std::make_unique<RecordReader>(); },
+                     .growth = is_packed ? 3u : 1u});
 }
 
 Dataset TextLineDataset(const std::vector<std::string>& filenames, const RecordOptions& options) {
-  return over_files(filenames, options.compression_type,
-                    [](FileStream& file, std::string& line) { return file.read_line(line); });
+  return over_files({.filenames = filenames,
+                     .compression = options.compression_type,
+                     .owner = owner_of_items("TextLineDataset"),
+                     .reader = [] { return std::make_unique<LineReader>(); },
+                     .growth = 3});
 }
 
 Dataset FixedLengthRecordDataset(const std::vector<std::string>& filenames,
@@ -128,49 +241,12 @@ Dataset FixedLengthRecordDataset(const std::vector<std::string>& filenames,
   const auto size = static_cast<std::size_t>(record_bytes);
   const auto header = static_cast<std::size_t>(options.header_bytes);
   const auto footer = static_cast<std::size_t>(options.footer_bytes);
-  // One record and the footer are read ahead: what is left at the end is the footer.
-  const auto read = [size, footer](FileStream& file, std::string& item) {
-    std::string ahead = std::move(item);
-    const std::size_t there = ahead.size();
-    ahead.resize(size + footer);
-    const std::size_t count =
-        there + file.read(std::as_writable_bytes(std::span(ahead)).subspan(there));
-    ahead.resize(count);
-    if (count == footer) return false;
-    PLIMSOLL_CHECK(count == size + footer, InvalidArgumentError,
-                   "Excess bytes in '{}': its records are of {} bytes, and {} are left at byte {}",
-                   file.path(), size, count - std::min(count, footer), file.offset() - count);
-    item = std::move(ahead);
-    return true;
-  };
-  window_bits(options.compression_type);
-  return make_step({.run =
-                        [filenames, header, size, read, compression = options.compression_type] {
-                          return make_run(
-                              [filenames, header, size, read, compression, at = std::size_t{0},
-                               file = std::shared_ptr<FileStream>(), ahead = std::string(),
-                               is_read = false]() mutable -> std::optional<Element> {
-                                while (true) {
-                                  if (!file) {
-                                    if (at == filenames.size()) return std::nullopt;
-                                    file = std::make_shared<FileStream>(filenames[at], compression);
-                                    ++at;
-                                    std::string skipped(header, '\0');
-                                    file->read(std::as_writable_bytes(std::span(skipped)));
-                                    ahead.clear();
-                                  }
-                                  is_read = is_read || read(*file, ahead);
-                                  if (is_read) {
-                                    const Element record(constant(ahead.substr(0, size)));
-                                    is_read = false;
-                                    ahead.erase(0, size);
-                                    return record;
-                                  }
-                                  file.reset();
-                                }
-                              });
-                        },
-                    .holds = held_by_files(options.compression_type)});
+  return over_files(
+      {.filenames = filenames,
+       .compression = options.compression_type,
+       .owner = owner_of_items("FixedLengthRecordDataset"),
+       .reader = [=] { return std::make_unique<FixedLengthReader>(header, size, footer); },
+       .reader_bytes = io::LibraryMemory::booked_bytes(size + footer)});
 }
 
 Dataset list_files(const std::string& pattern, bool shuffle, std::optional<std::int64_t> seed) {

@@ -12,10 +12,8 @@
 #include "base/files.h"
 #include "data/crc32c.h"
 #include "data/sorted_table.h"
-#include "plimsoll/device.h"
 #include "plimsoll/error.h"
 #include "plimsoll/interop.h"
-#include "plimsoll/ops.h"
 
 namespace plimsoll::io {
 
@@ -216,11 +214,7 @@ void TensorBundleWriter::add(const std::string& name, const Tensor& tensor) {
                  "'{}': strings are not written to checkpoints", name);
   PLIMSOLL_CHECK(!name.empty() && !state_->entries.contains(name), InvalidArgumentError,
                  "Adding duplicate key: '{}'", name);
-  Tensor kept = tensor;
-  if (!interop::host_data(kept) && kept.num_elements() > 0) {
-    const DeviceScope cpu = device("/device:CPU:0");
-    kept = identity(tensor);
-  }
+  const Tensor kept = interop::on_host(tensor);
   const std::span bytes(static_cast<const std::byte*>(interop::host_data(kept)),
                         kept.num_elements() > 0 ? static_cast<std::size_t>(kept.nbytes()) : 0);
   write_all(state_->file, state_->offset, bytes, state_->temporary);

@@ -10,6 +10,7 @@
 #include "runtime/copies.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/placement.h"
+#include "runtime/string_ops.h"
 #include "runtime/tape.h"
 #include "runtime/trace.h"
 #include "tensor/tensor_impl.h"
@@ -241,11 +242,13 @@ void infer_and_execute(OpId op, std::span<const Tensor> in, const Attrs& attrs, 
   OutSpecs specs;
   InferCtx ctx{op, attrs, in_specs, specs};
   op_def(op).infer(ctx);
-  // They are not in the memory that kernels see, and kernels are chosen by one input alone.
-  PLIMSOLL_CHECK(!has_strings || op_def(op).is_view, UnimplementedError,
-                 "cpu has no kernel for {} of type string", op_name(op));
-
   const std::span<Tensor> out = take(static_cast<std::size_t>(specs.size()));
+  if (has_strings && !op_def(op).is_view) [[unlikely]] {
+    PLIMSOLL_CHECK(is_op_of_strings(op) && !current_trace, UnimplementedError,
+                   "cpu has no kernel for {} of type string{}", op_name(op),
+                   current_trace ? " in a function that is traced" : "");
+    return call_on_strings(op, in, attrs, specs.all(), out);
+  }
   if (current_trace) [[unlikely]] {
     current_trace->record(op, attrs, in, specs.all(), out);
     if (is_recording()) record_call(op, attrs, in, out);

@@ -56,7 +56,10 @@ std::string_view string_data(const Tensor& tensor) {
   return tensor.impl()->buffer->strings[tensor.impl()->offset];
 }
 
-void copy_to_host(const Tensor& tensor, void* to) {
+namespace {
+
+// As bytes. throws: InvalidArgumentError; FailedPreconditionError.
+void check_has_value(const Tensor& tensor) {
   PLIMSOLL_CHECK(tensor.is_valid(), InvalidArgumentError, "an empty Tensor has no elements");
   PLIMSOLL_CHECK(tensor.impl()->buffer, FailedPreconditionError,
                  "a symbolic tensor of shape {} and type {} has no value while its function is "
@@ -64,10 +67,25 @@ void copy_to_host(const Tensor& tensor, void* to) {
                  tensor.shape().to_string(), dtype_name(tensor.dtype()));
   PLIMSOLL_CHECK(tensor.dtype() != DType::kString, InvalidArgumentError,
                  "a tensor of strings cannot be copied as bytes");
+}
+
+}  // namespace
+
+void copy_to_host(const Tensor& tensor, void* to) {
+  check_has_value(tensor);
   if (tensor.num_elements() == 0) return;
   const TensorImpl* impl = tensor.impl();
   impl->buffer->device->copy_to_host(impl->buffer->block, impl->offset, to,
                                      static_cast<std::uint64_t>(tensor.nbytes()));
+}
+
+Tensor on_host(const Tensor& tensor) {
+  if (host_data(tensor)) return tensor;
+  static const memory::Owner owner(memory::Tag::kStaging, "on_host");
+  check_has_value(tensor);
+  const Tensor made = allocate_tensor(Context::get().cpu(), tensor.dtype(), tensor.shape(), owner);
+  copy_to_host(tensor, const_cast<void*>(host_data(made)));
+  return made;
 }
 
 Tensor copy_from_host(DType dtype, const Shape& shape, const void* values) {

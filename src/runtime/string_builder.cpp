@@ -15,7 +15,7 @@ constexpr std::uint64_t kManyStrings = std::uint64_t{1} << 57;  // which no budg
 
 }  // namespace
 
-std::span<const std::string> strings_of(const Tensor& tensor, const char* op) {
+std::span<const std::string> strings_of(const Tensor& tensor, std::string_view op) {
   PLIMSOLL_CHECK(tensor.is_valid(), InvalidArgumentError, "{} of an empty Tensor", op);
   PLIMSOLL_CHECK(tensor.dtype() == DType::kString, InvalidArgumentError,
                  "cannot compute {} as input #0(zero-based) was expected to be a string tensor but "

@@ -20,7 +20,7 @@ namespace plimsoll {
 
 // The strings of a tensor where they stand, as long as it does. `op` names who asks.
 // throws: InvalidArgumentError for another type, in TensorFlow's words.
-std::span<const std::string> strings_of(const Tensor& tensor, const char* op);
+std::span<const std::string> strings_of(const Tensor& tensor, std::string_view op);
 
 class StringBuilder {
  public:

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -187,6 +188,79 @@ TEST_F(FilesTest, FilesAreReadAndWrittenInEveryRoomOrNot) {
     const Room room(needed);
     EXPECT_EQ(go(), std::vector<std::string>(8, text));
   }
+}
+
+// Whoever asks again after a refusal, anywhere in an item, gets that item.
+TEST_F(FilesTest, ItemsThatFindNoMemoryComeAgain) {
+  constexpr std::size_t kBytes = 3 << 20;
+  const std::string large(kBytes, 'x'), small = "small";
+  const std::vector<std::string> all{small, large, "", small};
+  for (const char* compression : {"", "GZIP"}) {
+    io::TFRecordWriter writer(file(std::string("records") + compression), compression);
+    for (const std::string& item : all) writer.write(item);
+  }
+  write("lines", small + "\n" + large + "\r\n\n" + small);
+  const RecordOptions gzip{.compression_type = "GZIP"};
+  for (const Dataset& dataset :
+       {TFRecordDataset({file("records")}), TFRecordDataset({file("recordsGZIP")}, gzip),
+        TextLineDataset({file("lines")})}) {
+    memory::Budget budget = Context::get().cpu().budget();
+    const std::uint64_t before = budget.in_use();
+    const auto run = dataset.make_iterator();
+    std::vector<std::string> found;
+    int num_refused = 0;
+    while (found.size() < all.size()) {
+      for (std::uint64_t nbytes = 0;; nbytes += 256 << 10) {
+        const Room room(nbytes);
+        try {
+          const auto element = run->next();
+          ASSERT_TRUE(element);
+          found.push_back(element->leaf().item<std::string>());
+          break;
+        } catch (const ResourceExhaustedError&) {
+          ++num_refused;
+        }
+      }
+    }
+    EXPECT_EQ(found, all);
+    EXPECT_GT(num_refused, 10);
+    EXPECT_FALSE(run->next());
+    EXPECT_EQ(budget.in_use(), before);
+  }
+}
+
+TEST_F(FilesTest, WhatARunTakesIsBooked) {
+  constexpr std::size_t kBytes = 4 << 20;
+  {
+    io::TFRecordWriter writer(file("records"));
+    for (int i = 0; i < 3; ++i) writer.write(std::string(kBytes, 'x'));
+  }
+  memory::Budget budget = Context::get().cpu().budget();
+  const std::uint64_t before = budget.in_use();
+  const auto run = TFRecordDataset({file("records")}).make_iterator();
+  budget.reset_peak();
+  while (run->next()) {
+  }
+  // One record, once, and the buffer of the file.
+  EXPECT_GE(budget.peak() - before, kBytes + (256 << 10));
+  EXPECT_LE(budget.peak() - before, kBytes + (257 << 10));
+}
+
+// A length with the right checksum that the file does not have.
+TEST_F(FilesTest, ALyingLengthTakesNoMemory) {
+  std::string head(12, '\0');
+  const std::uint64_t length = std::uint64_t{3} << 30;
+  std::memcpy(head.data(), &length, 8);
+  const std::uint32_t sum = masked_crc32c(std::as_bytes(std::span(head)).first(8));
+  std::memcpy(head.data() + 8, &sum, 4);
+  write("lie", head + "abc");
+  memory::Budget budget = Context::get().cpu().budget();
+  budget.reset_peak();
+  const std::uint64_t before = budget.in_use();
+  EXPECT_NE(
+      message_of<DataLossError>(TFRecordDataset({file("lie")})).find("truncated record at byte 0"),
+      std::string::npos);
+  EXPECT_LT(budget.peak() - before, 1U << 20);
 }
 
 }  // namespace

@@ -275,6 +275,39 @@ TEST(DatasetMemoryTest, ChildrenOfForkDoNotHang) {
 #endif
 
 // Whoever is told that memory is short can ask again, and gets the same element.
+// An error is not the end, with a thread that reads ahead neither.
+TEST(DatasetMemoryTest, PrefetchGoesOnBehindAnError) {
+  const auto run = large_elements(6).prefetch(2).make_iterator();
+  {
+    const Room room(kBytes / 2);
+    for (int i = 0; i < 3; ++i) EXPECT_THROW(run->next(), ResourceExhaustedError);
+  }
+  for (int i = 0; i < 6; ++i) {
+    const auto element = run->next();
+    ASSERT_TRUE(element) << i;
+    EXPECT_EQ(first_of(*element), static_cast<float>(i));
+  }
+  EXPECT_FALSE(run->next());
+
+  int next = 0;
+  const Dataset odd = Dataset::from_generator([&]() -> Dataset::Generator {
+    return [&]() -> std::optional<Element> {
+      if (next == 6) return {};
+      if (++next % 2 == 0) throw InvalidArgumentError("even");
+      return Element(constant(next));
+    };
+  });
+  const auto ahead = odd.prefetch(4).make_iterator();
+  for (int i = 1; i <= 6; ++i) {
+    if (i % 2 == 0) {
+      EXPECT_THROW(ahead->next(), InvalidArgumentError) << i;
+    } else {
+      EXPECT_EQ(ahead->next()->leaf().item<int>(), i);
+    }
+  }
+  EXPECT_FALSE(ahead->next());
+}
+
 TEST(DatasetMemoryTest, NothingIsLostWhereMemoryWasShort) {
   const auto larger = [](const Element& e) { return Element(e.leaf() + zeros({kFloats})); };
   const auto is_any = [](const Element& e) {

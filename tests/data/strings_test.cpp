@@ -234,6 +234,68 @@ TEST(StringsTest, SlicesAreThoseOfNumbers) {
   EXPECT_THROW(getitem(texts, std::vector<Index>{Index(2)}), InvalidArgumentError);
 }
 
+TEST(StringsTest, MovesAreThoseOfNumbers) {
+  const Tensor numbers = reshape(range(0, 12), {3, 4}), texts = as_string(numbers);
+  const auto expect_same = [&](const auto& op) {
+    const Tensor of_numbers = op(numbers), of_texts = op(texts);
+    EXPECT_EQ(of_texts.shape(), of_numbers.shape());
+    EXPECT_EQ(to_number(of_texts, int32).to_vector<int>(), of_numbers.to_vector<int>());
+  };
+  expect_same([](const Tensor& t) { return gather(t, constant({2, 0, 2})); });
+  expect_same([](const Tensor& t) { return gather(t, constant({3, 1}), 1); });
+  expect_same([](const Tensor& t) {
+    return gather_nd(t, reshape(constant({2, 3, 0, 1}), {2, 2}));
+  });
+  expect_same([](const Tensor& t) { return concat({t, t, getitem(t, {Index(0, 1)})}, 0); });
+  expect_same([](const Tensor& t) { return concat({t, t}, 1); });
+  expect_same([](const Tensor& t) { return stack({t, t}, 2); });
+  expect_same([](const Tensor& t) { return transpose(t); });
+  expect_same([](const Tensor& t) { return tile(t, {2, 3}); });
+  expect_same([](const Tensor& t) { return reverse(t, {1}); });
+  expect_same([](const Tensor& t) { return broadcast_to(t, {2, 3, 4}); });
+  expect_same([](const Tensor& t) { return plimsoll::split(t, 2, 1)[1]; });
+  expect_same([](const Tensor& t) {
+    return where(constant({true, false, true, false}), t, getitem(t, {Index(1, 2)}));
+  });
+  EXPECT_THROW(gather(texts, constant(3)), InvalidArgumentError);
+  EXPECT_THROW(concat({texts, numbers}, 0), InvalidArgumentError);
+  EXPECT_THROW(texts + texts, UnimplementedError);
+}
+
+TEST(StringsTest, ComparesBytes) {
+  const Tensor names = words({"cat", "dog", std::string("d\0g", 3), ""});
+  EXPECT_EQ((equal(names, constant(std::string("dog")))).to_vector<bool>(),
+            (std::vector<bool>{false, true, false, false}));
+  EXPECT_EQ((not_equal(reshape(names, {4, 1}), names)).to_vector<bool>(),
+            (std::vector<bool>{false, true, true, true, true, false, true, true, true, true, false,
+                               true, true, true, true, false}));
+  EXPECT_EQ(argmax(cast(equal(constant(std::string("dog")), names), int32)).item<std::int64_t>(),
+            1);
+  EXPECT_THROW(equal(names, words({"cat", "dog"})), InvalidArgumentError);
+  EXPECT_THROW(equal(names, constant(1)), InvalidArgumentError);
+  EXPECT_THROW(less(names, names), UnimplementedError);
+}
+
+TEST(StringsTest, MovesInEveryRoomOrNot) {
+  const Tensor texts = words(Texts(100, std::string(1000, 'x')));
+  memory::Budget budget = Context::get().cpu().budget();
+  const std::uint64_t before = budget.in_use(), limit = budget.limit();
+  const auto go = [&] { return concat({texts, texts}, 0).num_elements(); };
+  budget.reset_peak();
+  EXPECT_EQ(go(), 200);
+  const std::uint64_t needed = budget.peak() - before;
+  EXPECT_GE(needed, 200'000U);
+  EXPECT_LE(needed, 220'000U);
+  for (std::uint64_t nbytes = 0; nbytes < needed; nbytes += needed / 20) {
+    budget.set_limit(before + nbytes);
+    EXPECT_THROW(go(), ResourceExhaustedError) << nbytes << " of " << needed;
+    EXPECT_EQ(budget.in_use(), before);
+  }
+  budget.set_limit(before + needed);
+  EXPECT_EQ(go(), 200);
+  budget.set_limit(limit);
+}
+
 TEST(StringsTest, NoPartOfFunctions) {
   const Function f(
       [](std::span<const Tensor> in) { return std::vector<Tensor>{length(as_string(in[0]))}; });

@@ -146,3 +146,54 @@ def test_arrays_are_not_copied(tf, in_use):
     assert sum(float(x[0, 0]) for x, _ in dataset) == 32.0
     del rows
     assert sum(float(x[0, 0]) for x, _ in dataset) == 32.0
+
+
+def collect_with_refusals(tf, dataset, room):
+    """What a run gives that is refused memory at each first try, and how often it was."""
+    run = iter(dataset)
+    found, refused = [], 0
+    while True:
+        limit = tf.memory.get_budget()
+        tf.memory.set_budget(tf.memory.stats("CPU:0")["in_use"] + room)
+        try:
+            found.append(int(next(run)[0]))
+            continue
+        except tf.errors.ResourceExhaustedError:
+            refused += 1
+        except StopIteration:
+            return found, refused
+        finally:
+            tf.memory.set_budget(limit)
+        try:
+            found.append(int(next(run)[0]))
+        except StopIteration:
+            return found, refused
+
+
+def test_items_that_find_no_memory_come_again(tf):
+    def rows():
+        for i in range(6):
+            yield [i] * (1 << 16)  # a list: the tensor is made of it
+
+    dataset = tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec([1 << 16], tf.int32))
+    assert collect_with_refusals(tf, dataset, 1 << 10) == (list(range(6)), 6)
+    two = tf.data.Dataset.choose_from_datasets([dataset.take(3), dataset.skip(3)],
+                                               tf.data.Dataset.from_tensor_slices([0, 1, 0, 1, 0, 1]))
+    found, refused = collect_with_refusals(tf, two, 1 << 10)
+    assert found == [0, 3, 1, 4, 2, 5] and refused >= 6
+    drawn = tf.data.Dataset.sample_from_datasets([dataset.take(3), dataset.skip(3)], seed=1)
+    found, refused = collect_with_refusals(tf, drawn, 1 << 10)
+    assert sorted(found) == list(range(6)) and refused >= 6
+
+
+def test_a_generator_without_memory_is_not_at_its_end(tf):
+    def rows():
+        yield 1
+        raise tf.errors.ResourceExhaustedError(None, None, "no room for the second")
+
+    dataset = tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec([], tf.int32))
+    for run in (iter(dataset), iter(dataset.prefetch(2))):
+        assert int(next(run)) == 1
+        for _ in range(3):
+            with pytest.raises(tf.errors.ResourceExhaustedError, match="no room for the second"):
+                next(run)

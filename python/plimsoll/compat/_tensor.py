@@ -7,13 +7,50 @@ from ..tensor_shape import as_shape
 from . import _shape
 
 
-class Tensor:
-    """What an operation will give, of a known type and a shape that may be known in parts."""
+class GraphValue:
+    """What tensors and variables of a graph share: they have an op, a type, and a shape that may be known in parts."""
 
     __array_ufunc__ = None
     __array_priority__ = 300
     _is_symbolic = True
     _is_graph_tensor = True
+
+    @property
+    def device(self):
+        return self.op.device
+
+    @property
+    def shape(self):
+        return _shape.shown(self._shape)
+
+    def get_shape(self):
+        return self.shape
+
+    @property
+    def ndim(self):
+        return self._shape.rank
+
+    def ref(self):
+        from .._tensor import Reference
+        return Reference(self)
+
+    experimental_ref = ref
+
+    def __hash__(self):
+        return id(self)
+
+    def __eq__(self, other):
+        return self is other
+
+    def __ne__(self, other):
+        return self is not other
+
+    def __getitem__(self, key):
+        return self.graph.add(operator.getitem, (self, key)).result
+
+
+class Tensor(GraphValue):
+    """What an operation will give."""
 
     def __init__(self, op, index, dtype, shape, stands):
         self.op = op
@@ -37,21 +74,6 @@ class Tensor:
     def graph(self):
         return self.op.graph
 
-    @property
-    def device(self):
-        return self.op.device
-
-    @property
-    def shape(self):
-        return _shape.shown(self._shape)
-
-    def get_shape(self):
-        return self.shape
-
-    @property
-    def ndim(self):
-        return self._shape.rank
-
     def set_shape(self, shape):
         """What is known of the shape beside what was found."""
         from . import _infer
@@ -65,21 +87,6 @@ class Tensor:
 
     def consumers(self):
         return [op for op in self.graph._operations if self in op.inputs]
-
-    def ref(self):
-        from .._tensor import Reference
-        return Reference(self)
-
-    experimental_ref = ref
-
-    def __hash__(self):
-        return id(self)
-
-    def __eq__(self, other):
-        return self is other
-
-    def __ne__(self, other):
-        return self is not other
 
     def __bool__(self):
         from ..errors import OperatorNotAllowedInGraphError
@@ -108,9 +115,6 @@ class Tensor:
 
     def numpy(self):
         raise NotImplementedError("numpy() is only available when eager execution is enabled.")
-
-    def __getitem__(self, key):
-        return self.graph.add(operator.getitem, (self, key)).result
 
     def __repr__(self):
         return f"<tf.Tensor '{self.name}' shape={self._shape} dtype={self.dtype.name}>"
@@ -141,7 +145,7 @@ def _add(word, function, args):
     return graph.add(function, args, kind=kind, name="MatMul" if word == "matmul" else label).result
 
 
-def install_operators(cls):
+def _install_operators(cls):
     """Operators that become operations."""
 
     def forward(word, function):
@@ -161,4 +165,4 @@ def install_operators(cls):
     cls.__div__ = cls.__truediv__
 
 
-install_operators(Tensor)
+_install_operators(GraphValue)

@@ -4,8 +4,8 @@ from .. import _core
 from .._function import TensorSpec
 from ..dtypes import as_dtype
 from ..tensor_shape import TensorShape, as_shape
-from . import _calls, _graph, _infer, _shape
-from ._tensor import install_operators
+from . import _calls, _graph, _infer
+from ._tensor import GraphValue
 
 
 def _read(run, variable):
@@ -50,13 +50,8 @@ def _scatter(kind):
     return scatter
 
 
-class GraphVariable:
+class GraphVariable(GraphValue):
     """A tensor that can change, by name; sessions hold the values."""
-
-    __array_ufunc__ = None
-    __array_priority__ = 300
-    _is_graph_tensor = True
-    _is_symbolic = True
 
     def __init__(self, initial_value=None, trainable=None, collections=None, validate_shape=True,
                  caching_device=None, name=None, variable_def=None, dtype=None, expected_shape=None,
@@ -109,21 +104,6 @@ class GraphVariable:
     @property
     def _shared_name(self):
         return self.op.name
-
-    @property
-    def device(self):
-        return self.op.device
-
-    @property
-    def shape(self):
-        return _shape.shown(self._shape)
-
-    def get_shape(self):
-        return self.shape
-
-    @property
-    def ndim(self):
-        return self._shape.rank
 
     def set_shape(self, shape):
         self._shape = self._shape.merge_with(as_shape(shape))
@@ -189,37 +169,17 @@ class GraphVariable:
         """Sets its value in the session at once."""
         _graph._session_for(session, self, "eval()").run(self.initializer, {self.initial_value: value})
 
-    def ref(self):
-        from .._tensor import Reference
-        return Reference(self)
-
-    experimental_ref = ref
-
-    def __hash__(self):
-        return id(self)
-
-    def __eq__(self, other):
-        return self is other
-
-    def __ne__(self, other):
-        return self is not other
-
     def __bool__(self):
         return bool(self._graph_element())
 
     def __iter__(self):
         raise TypeError("'Variable' object is not iterable.")
 
-    def __getitem__(self, key):
-        import operator
-        return self.graph.add(operator.getitem, (self, key)).result
-
     def __repr__(self):
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}>"
 
 
 _SCATTERS = {kind: _scatter(kind) for kind in ("add", "sub", "update")}
-install_operators(GraphVariable)
 
 
 class _Either(type):

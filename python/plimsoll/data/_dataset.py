@@ -6,7 +6,7 @@ from .. import _core, nest
 from .._function import TensorSpec
 from ..dtypes import as_dtype, int64, string
 from ..tensor_shape import TensorShape
-from . import _spec
+from . import _generators, _spec
 from ._spec import DatasetSpec
 
 AUTOTUNE = -1
@@ -149,11 +149,8 @@ class Dataset:
             spec = _signature(output_types, output_shapes)
         given = tuple(_spec.to_tensors(arg) for arg in args or ())
 
-        def run():
-            for item in generator(*(a.numpy() for a in given)):
-                yield _spec.checked(item, spec)
-
-        function = _core.DatasetFunction(run, "from_generator")
+        function = _core.DatasetFunction(lambda: _generators.Checked(generator(*(a.numpy() for a in given)), spec),
+                                         "from_generator")
         return Dataset(_core.Dataset.from_generator(function), spec, (function,))
 
     @staticmethod
@@ -209,28 +206,18 @@ class Dataset:
     @staticmethod
     def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):
         """Elements of the datasets that another one numbers."""
-        return _in_turns(list(datasets), lambda: (int(c) for c in choice_dataset), stop_on_empty_dataset)
+        return _in_turns(list(datasets), lambda: map(int, choice_dataset), stop_on_empty_dataset)
 
     @staticmethod
     def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False,
                              rerandomize_each_iteration=None):
         """Elements of datasets that are drawn at random."""
-        import random
         datasets = list(datasets)
         weights = [1.0] * len(datasets) if weights is None else [float(w) for w in weights]
         if len(weights) != len(datasets):
             raise ValueError(f"`weights` should have the same length as `datasets`, got {len(weights)} and "
                              f"{len(datasets)}.")
-
-        def choices():
-            draw = random.Random(seed)
-            left = list(weights)
-            while any(left):
-                closed = yield draw.choices(range(len(left)), left)[0]
-                if closed is not None:
-                    left[closed] = 0.0
-
-        return _in_turns(datasets, choices, stop_on_empty_dataset)
+        return _in_turns(datasets, lambda: _generators.Draws(weights, seed), stop_on_empty_dataset)
 
     # What it is.
 
@@ -470,29 +457,9 @@ def _signature(types, shapes):
     return TensorSpec(TensorShape(shapes), as_dtype(types))
 
 
-def _in_turns(datasets, choices, stops):
-    """Elements of datasets in the order of their numbers."""
-    def run():
-        left = dict(enumerate(map(iter, datasets)))
-        numbers = choices()
-        closed = None
-        while left:
-            try:
-                number = numbers.send(closed) if closed is not None else next(numbers)
-            except StopIteration:
-                return
-            closed = None
-            if number not in left:
-                continue
-            try:
-                yield next(left[number])
-            except StopIteration:
-                if stops:
-                    return
-                del left[number]
-                closed = number if hasattr(numbers, "send") and len(left) else None
-
-    function = _core.DatasetFunction(run, "choose")
+def _in_turns(datasets, numbers, stops):
+    """Elements of datasets in the order of their numbers, which a function gives for each run anew."""
+    function = _core.DatasetFunction(lambda: _generators.InTurns(datasets, numbers(), stops), "choose")
     spec = datasets[0]._spec
     for other in datasets[1:]:
         spec = _spec.common(spec, other._spec)

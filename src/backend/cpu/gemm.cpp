@@ -140,6 +140,49 @@ void run_short_tile(const TileArgs<C>& t, std::int64_t rows) {
   if (rows - at >= 1) run_tile<1>(t, at);
 }
 
+// to[p * to_step + i] = from[i * from_step + p] for four i and four p.
+HWY_INLINE void turn_4x4(const float* HWY_RESTRICT from, std::int64_t from_step,
+                         float* HWY_RESTRICT to, std::int64_t to_step) {
+#if HWY_TARGET == HWY_SCALAR
+  for (std::int64_t p = 0; p < 4; ++p) {
+    for (std::int64_t i = 0; i < 4; ++i) to[p * to_step + i] = from[i * from_step + p];
+  }
+#else
+  const hn::FixedTag<float, 4> d;
+  const auto a = hn::LoadU(d, from), b = hn::LoadU(d, from + from_step),
+             c = hn::LoadU(d, from + 2 * from_step), e = hn::LoadU(d, from + 3 * from_step);
+  const auto ac_low = hn::InterleaveLower(d, a, c), ac_high = hn::InterleaveUpper(d, a, c),
+             be_low = hn::InterleaveLower(d, b, e), be_high = hn::InterleaveUpper(d, b, e);
+  hn::StoreU(hn::InterleaveLower(d, ac_low, be_low), d, to);
+  hn::StoreU(hn::InterleaveUpper(d, ac_low, be_low), d, to + to_step);
+  hn::StoreU(hn::InterleaveLower(d, ac_high, be_high), d, to + 2 * to_step);
+  hn::StoreU(hn::InterleaveUpper(d, ac_high, be_high), d, to + 3 * to_step);
+#endif
+}
+
+// to[p * to_step + i] = from[i * from_step + p] for `count` i and `k` p: what lies along rows comes
+// to lie along columns. A column at a time would read from as many pages as there are rows.
+template <class T, class C>
+void turn(const T* from, std::int64_t from_step, std::int64_t count, std::int64_t k, C* to,
+          std::int64_t to_step) {
+  std::int64_t i = 0;
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<C, float>) {
+    for (; i + 4 <= count; i += 4) {
+      std::int64_t p = 0;
+      for (; p + 4 <= k; p += 4)
+        turn_4x4(from + i * from_step + p, from_step, to + p * to_step + i, to_step);
+      for (; p < k; ++p) {
+        for (std::int64_t q = i; q < i + 4; ++q) to[p * to_step + q] = from[q * from_step + p];
+      }
+    }
+  }
+  for (; i < count; ++i) {
+    const T* row = from + i * from_step;
+    C* at = to + i;
+    for (std::int64_t p = 0; p < k; ++p, at += to_step) *at = static_cast<C>(row[p]);
+  }
+}
+
 // Tiles of kTileRows rows one behind the other, in each a column of A after the other; the last
 // tile may be shorter.
 template <class T, class C>
@@ -147,20 +190,15 @@ void pack_a(const T* a, std::int64_t a_row, std::int64_t a_col, std::int64_t row
             C* to) {
   for (std::int64_t i0 = 0; i0 < rows; i0 += kTileRows, a += kTileRows * a_row) {
     const std::int64_t height = std::min<std::int64_t>(kTileRows, rows - i0);
-    if (a_col == 1) {  // along rows: a column at a time would read from as many pages as rows
-      for (std::int64_t i = 0; i < height; ++i) {
-        const T* from = a + i * a_row;
-        C* at = to + i;
-        std::int64_t p = 0;
-        for (; p + 4 <= k; p += 4, at += 4 * height) {
-          at[0] = static_cast<C>(from[p]);
-          at[height] = static_cast<C>(from[p + 1]);
-          at[2 * height] = static_cast<C>(from[p + 2]);
-          at[3 * height] = static_cast<C>(from[p + 3]);
-        }
-        for (; p < k; ++p, at += height) *at = static_cast<C>(from[p]);
-      }
+    if (a_col == 1) {
+      turn(a, a_row, height, k, to, height);
       to += height * k;
+    } else if (a_row == 1 && height == kTileRows) {  // turned: a number of elements that is known
+      for (std::int64_t p = 0; p < k; ++p, to += kTileRows) {
+        const T* from = a + p * a_col;
+#pragma GCC unroll 16
+        for (int i = 0; i < kTileRows; ++i) to[i] = static_cast<C>(from[i]);
+      }
     } else {
       for (std::int64_t p = 0; p < k; ++p) {
         const T* from = a + p * a_col;
@@ -178,11 +216,8 @@ void pack_b(const T* b, std::int64_t b_row, std::int64_t b_col, std::int64_t k,
   constexpr std::int64_t kWidth = kTileVecs * HWY_LANES(C);
   for (std::int64_t j0 = 0; j0 < columns; j0 += kWidth, b += kWidth * b_col) {
     const std::int64_t width = std::min(kWidth, columns - j0);
-    if (b_row == 1 && b_col != 1) {  // turned: along its columns, as pack_a does
-      for (std::int64_t j = 0; j < width; ++j) {
-        const T* from = b + j * b_col;
-        for (std::int64_t p = 0; p < k; ++p) to[p * kWidth + j] = static_cast<C>(from[p]);
-      }
+    if (b_row == 1 && b_col != 1) {
+      turn(b, b_col, width, k, to, kWidth);
       for (std::int64_t j = width; j < kWidth; ++j) {
         for (std::int64_t p = 0; p < k; ++p) to[p * kWidth + j] = C(0);
       }

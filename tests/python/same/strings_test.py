@@ -284,6 +284,41 @@ def test_buckets(tf):
             call()
 
 
+def test_moved_and_compared(tf):
+    names = tf.constant(["daisy", "rose", "tulip"])
+    parts = tf.strings.split("flowers/rose/12.jpg", "/")
+    assert texts(parts[-2] == names) == [False, True, False]
+    assert int(tf.argmax(tf.cast(parts[-2] == names, tf.int32))) == 1
+    assert texts(names != "rose") == [True, False, True]
+    assert texts(tf.equal(names[:, tf.newaxis], ["rose", "tulip"])) == [[False, False], [True, False], [False, True]]
+    assert texts(tf.gather(names, [2, 0, 2])) == [b"tulip", b"daisy", b"tulip"]
+    assert texts(tf.concat([names, ["lily"]], 0)) == [b"daisy", b"rose", b"tulip", b"lily"]
+    assert texts(tf.stack([names, names], 1))[1] == [b"rose", b"rose"]
+    assert texts(tf.where([True, False, True], names, "none")) == [b"daisy", b"none", b"tulip"]
+    assert texts(tf.where(names == "tulip")) == [[2]]
+    assert texts(tf.tile(names, [2])) == texts(names) * 2
+    assert texts(tf.transpose([["a", "b"], ["c", "d"]])) == [[b"a", b"c"], [b"b", b"d"]]
+    assert texts(tf.boolean_mask(names, [True, False, True])) == [b"daisy", b"tulip"]
+    assert [texts(t) for t in tf.split(names, 3)] == [[b"daisy"], [b"rose"], [b"tulip"]]
+    assert texts(tf.reverse(names, [0])) == [b"tulip", b"rose", b"daisy"]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.gather(names, [3])
+    with pytest.raises((tf.errors.InvalidArgumentError, TypeError)):
+        tf.equal(names, [1, 2, 3])
+
+
+def test_labels_from_paths(tf):
+    """As in the tutorials on loading images."""
+    class_names = np.array(["daisy", "rose", "tulip"])
+
+    def label(path):
+        parts = tf.strings.split(path, "/")
+        return tf.argmax(parts[-2] == class_names)
+
+    paths = tf.data.Dataset.from_tensor_slices(["a/tulip/1.jpg", "a/daisy/2.jpg", "a/rose/3.jpg"])
+    assert [int(x) for x in paths.map(label)] == [2, 0, 1]
+
+
 def test_base64(tf):
     words = ["ab", "", "abc", "ÿ?>"]
     assert texts(tf.io.encode_base64(words)) == [b"YWI", b"", b"YWJj", b"w78_Pg"]

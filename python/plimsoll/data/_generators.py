@@ -1,0 +1,97 @@
+"""Iterators behind from_generator and its kin.
+
+Not Python generators, which end with the first error: what found no memory for an element is asked for it again.
+"""
+
+import random
+
+from ..errors import ResourceExhaustedError
+from . import _spec
+
+_NOTHING = object()
+
+
+class Checked:
+    """Items of a user's generator, as tensors of a signature."""
+
+    def __init__(self, items, spec):
+        self._items = iter(items)
+        self._spec = spec
+        self._waiting = _NOTHING
+        self._failed = None
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._failed is not None:
+            raise self._failed
+        if self._waiting is _NOTHING:
+            try:
+                self._waiting = next(self._items)
+            except ResourceExhaustedError as error:
+                self._failed = error  # the generator has ended, which is not the end of its items
+                raise
+        try:
+            made = _spec.checked(self._waiting, self._spec)
+        except ResourceExhaustedError:
+            raise
+        except BaseException:
+            self._waiting = _NOTHING
+            raise
+        self._waiting = _NOTHING
+        return made
+
+
+class Draws:
+    """Numbers of datasets, at random by weight."""
+
+    def __init__(self, weights, seed):
+        self._random = random.Random(seed)
+        self._weights = list(weights)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if not any(self._weights):
+            raise StopIteration
+        return self._random.choices(range(len(self._weights)), self._weights)[0]
+
+    def leave_out(self, number):
+        self._weights[number] = 0.0
+
+
+class InTurns:
+    """Elements of datasets in the order of their numbers."""
+
+    def __init__(self, datasets, numbers, stops):
+        self._left = dict(enumerate(map(iter, datasets)))
+        self._numbers = iter(numbers)
+        self._stops = stops
+        self._waiting = None  # the number whose element is wanted
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        while self._left:
+            if self._waiting is None:
+                number = next(self._numbers)
+                if number not in self._left:
+                    continue
+                self._waiting = number
+            try:
+                element = next(self._left[self._waiting])
+            except StopIteration:
+                if self._stops:
+                    self._left.clear()
+                    raise
+                del self._left[self._waiting]
+                if hasattr(self._numbers, "leave_out"):
+                    self._numbers.leave_out(self._waiting)
+                self._waiting = None
+                continue
+            self._waiting = None
+            return element
+        raise StopIteration
