@@ -102,6 +102,7 @@ ConvEnginePtr<float> make_float_engine(const ConvShape& shape, ConvPass pass, bo
                                        ScratchBook& book) {
   if (winograd_conv_pays(shape)) return make_winograd_conv(shape, pass, book);
   if (product_conv_pays(shape, pass)) return make_product_conv<float>(shape, book);
+  if (unfolded_conv_pays(shape, pass)) return make_unfolded_conv(shape, book);
   auto engine = make_onednn_conv<float>(shape, pass, has_bias, book);
   has_bias = false;
   return engine;

@@ -38,6 +38,10 @@ bool product_conv_pays(const ConvShape& shape, ConvPass pass) noexcept;
 template <class T>
 ConvEnginePtr<T> make_product_conv(const ConvShape& shape, ScratchBook& book);
 
+// The same for images of few channels, and whether that is the better way.
+bool unfolded_conv_pays(const ConvShape& shape, ConvPass pass) noexcept;
+ConvEnginePtr<float> make_unfolded_conv(const ConvShape& shape, ScratchBook& book);
+
 // 3x3 convolutions in fewer multiplications (winograd_tiles.h), likewise.
 bool winograd_conv_pays(const ConvShape& shape) noexcept;
 ConvEnginePtr<float> make_winograd_conv(const ConvShape& shape, ConvPass pass, ScratchBook& book);

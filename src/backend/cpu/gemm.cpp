@@ -25,6 +25,7 @@ constexpr std::int64_t kMaxTileRows = 14;
 constexpr std::int64_t kBlockRows = 16;        // packed block of A, in tiles
 constexpr std::int64_t kMaxTileBytes = 128;    // a row of a tile of C
 constexpr std::int64_t kStackElements = 4096;  // of A and of B that are packed on the stack
+constexpr std::int64_t kFewRows = 6;           // of A that are multiplied without packing
 
 constexpr std::int64_t round_up(std::int64_t n, std::int64_t to) {
   return (n + to - 1) / to * to;
@@ -236,17 +237,32 @@ void pack_b(const T* b, std::int64_t b_row, std::int64_t b_col, std::int64_t k,
   }
 }
 
-// A packed block of A times a packed block of B.
+// A block of B: panels of a tile's width, `panel_step` elements apart for each of their columns, in
+// which rows are `row_step` apart.
+template <class C>
+struct BlockOfB {
+  const C* data;
+  std::int64_t panel_step, row_step;
+};
+
+// A packed block of A times a block of B.
 template <class C>
 void multiply_blocks(std::int64_t rows, std::int64_t columns, std::int64_t k, const C* a,
-                     const C* b, C* c, std::int64_t c_row, bool accumulate) {
+                     const BlockOfB<C>& b, C* c, std::int64_t c_row, bool accumulate) {
   constexpr std::int64_t kWidth = kTileVecs * HWY_LANES(C);
   for (std::int64_t j = 0; j < columns; j += kWidth) {
     const std::int64_t width = std::min(kWidth, columns - j);
     for (std::int64_t i = 0; i < rows; i += kTileRows) {
       const std::int64_t height = std::min<std::int64_t>(kTileRows, rows - i);
-      const TileArgs<C> tile{k,     a + i * k, height,    b + j * k, kWidth, c + i * c_row + j,
-                             c_row, width,     accumulate};
+      const TileArgs<C> tile{.k = k,
+                             .a = a + i * k,
+                             .a_step = height,
+                             .b = b.data + j * b.panel_step,
+                             .b_step = b.row_step,
+                             .c = c + i * c_row + j,
+                             .c_row = c_row,
+                             .width = width,
+                             .accumulate = accumulate};
       if (height == kTileRows) {
         run_tile<kTileRows>(tile, 0);
       } else {
@@ -262,6 +278,10 @@ void multiply(const Gemm<T>& g, C* pack_to_a, C* pack_to_b, C* held_c) {
   constexpr std::int64_t kRows = Blocks<C>::kRows / kMaxTileRows * kTileRows;
   constexpr std::int64_t kColumns = Blocks<C>::kColumns;
   constexpr std::int64_t kDepth = Blocks<C>::kDepth;
+  constexpr std::int64_t kWidth = kTileVecs * HWY_LANES(C);
+  // Short rows of B that only a few tiles go over are read as they lie.
+  const bool is_narrow = g.b_col == 1 && g.n % kWidth == 0 && g.m <= 4 * kTileRows &&
+                         g.b_row * static_cast<std::int64_t>(sizeof(C)) <= 256;
   const std::int64_t outer = kHoldsC ? kTileRows16 : g.m;
   for (std::int64_t i0 = 0; i0 < g.m; i0 += outer) {
     const std::int64_t m = std::min(outer, g.m - i0);
@@ -277,12 +297,16 @@ void multiply(const Gemm<T>& g, C* pack_to_a, C* pack_to_b, C* held_c) {
       }
       for (std::int64_t p0 = 0; p0 < g.k; p0 += kDepth) {
         const std::int64_t k = std::min(kDepth, g.k - p0);
-        pack_b(g.b + p0 * g.b_row + j0 * g.b_col, g.b_row, g.b_col, k, n, pack_to_b);
+        const T* from = g.b + p0 * g.b_row + j0 * g.b_col;
+        BlockOfB<C> b{pack_to_b, k, kWidth};
+        if constexpr (!kHoldsC) {
+          if (is_narrow) b = {from, 1, g.b_row};
+        }
+        if (b.data == pack_to_b) pack_b(from, g.b_row, g.b_col, k, n, pack_to_b);
         for (std::int64_t i = 0; i < m; i += kRows) {
           const std::int64_t rows = std::min(kRows, m - i);
           pack_a(g.a + (i0 + i) * g.a_row + p0 * g.a_col, g.a_row, g.a_col, rows, k, pack_to_a);
-          multiply_blocks(rows, n, k, pack_to_a, pack_to_b, c + i * c_row, c_row,
-                          p0 > 0 || g.accumulate);
+          multiply_blocks(rows, n, k, pack_to_a, b, c + i * c_row, c_row, p0 > 0 || g.accumulate);
         }
       }
       if constexpr (kHoldsC) {
@@ -295,46 +319,59 @@ void multiply(const Gemm<T>& g, C* pack_to_a, C* pack_to_b, C* held_c) {
   }
 }
 
-// C = A B for a few rows of A, with rows of B as they lie: to pack B would take as long as the
-// product. Rows of B go by four, over as many columns as C can keep in the nearest cache.
+// C += A B for some rows of B and `columns` of its columns.
 template <class C>
-void multiply_few_rows(const Gemm<C>& g) {
-  constexpr std::int64_t kLanes = HWY_LANES(C), kColumns = 512, kStep = 4;
+void add_few_rows(const Gemm<C>& g, std::int64_t first, std::int64_t last, std::int64_t j0,
+                  std::int64_t columns, C* HWY_RESTRICT sums, std::int64_t sums_row) {
+  constexpr std::int64_t kLanes = HWY_LANES(C), kStep = 4;
   const hn::ScalableTag<C> d;
   using V = hn::Vec<decltype(d)>;
-  for (std::int64_t j0 = 0; j0 < g.n; j0 += kColumns) {
-    const std::int64_t end = std::min(g.n, j0 + kColumns);
-    if (!g.accumulate) {
-      for (std::int64_t i = 0; i < g.m; ++i)
-        std::fill(g.c + i * g.c_row + j0, g.c + i * g.c_row + end, C(0));
-    }
-    std::int64_t p = 0;
-    for (; p + kStep <= g.k; p += kStep) {
-      const C* b = g.b + p * g.b_row;
-      for (std::int64_t i = 0; i < g.m; ++i) {
-        const C* a = g.a + i * g.a_row + p * g.a_col;
-        const C a0 = a[0], a1 = a[g.a_col], a2 = a[2 * g.a_col], a3 = a[3 * g.a_col];
-        const V x0 = hn::Set(d, a0), x1 = hn::Set(d, a1), x2 = hn::Set(d, a2), x3 = hn::Set(d, a3);
-        C* c = g.c + i * g.c_row;
-        std::int64_t j = j0;
-        for (; j + kLanes <= end; j += kLanes) {
-          V sum = hn::MulAdd(x0, hn::LoadU(d, b + j), hn::LoadU(d, c + j));
-          sum = hn::MulAdd(x1, hn::LoadU(d, b + g.b_row + j), sum);
-          sum = hn::MulAdd(x2, hn::LoadU(d, b + 2 * g.b_row + j), sum);
-          sum = hn::MulAdd(x3, hn::LoadU(d, b + 3 * g.b_row + j), sum);
-          hn::StoreU(sum, d, c + j);
-        }
-        for (; j < end; ++j) {
-          c[j] +=
-              a0 * b[j] + a1 * b[g.b_row + j] + a2 * b[2 * g.b_row + j] + a3 * b[3 * g.b_row + j];
-        }
+  std::int64_t p = first;
+  for (; p + kStep <= last; p += kStep) {
+    const C* b = g.b + p * g.b_row + j0;
+    for (std::int64_t i = 0; i < g.m; ++i) {
+      const C* a = g.a + i * g.a_row + p * g.a_col;
+      const C a0 = a[0], a1 = a[g.a_col], a2 = a[2 * g.a_col], a3 = a[3 * g.a_col];
+      const V x0 = hn::Set(d, a0), x1 = hn::Set(d, a1), x2 = hn::Set(d, a2), x3 = hn::Set(d, a3);
+      C* c = sums + i * sums_row;
+      std::int64_t j = 0;
+      for (; j + kLanes <= columns; j += kLanes) {
+        V sum = hn::MulAdd(x0, hn::LoadU(d, b + j), hn::LoadU(d, c + j));
+        sum = hn::MulAdd(x1, hn::LoadU(d, b + g.b_row + j), sum);
+        sum = hn::MulAdd(x2, hn::LoadU(d, b + 2 * g.b_row + j), sum);
+        sum = hn::MulAdd(x3, hn::LoadU(d, b + 3 * g.b_row + j), sum);
+        hn::StoreU(sum, d, c + j);
+      }
+      for (; j < columns; ++j) {
+        c[j] += a0 * b[j] + a1 * b[g.b_row + j] + a2 * b[2 * g.b_row + j] + a3 * b[3 * g.b_row + j];
       }
     }
-    for (; p < g.k; ++p) {
+  }
+  for (; p < last; ++p) {
+    for (std::int64_t i = 0; i < g.m; ++i) {
+      const C x = g.a[i * g.a_row + p * g.a_col];
+      C* c = sums + i * sums_row;
+      for (std::int64_t j = 0; j < columns; ++j) c[j] += x * g.b[p * g.b_row + j0 + j];
+    }
+  }
+}
+
+// C = A B for a few rows of A, with rows of B as they lie: to pack B would take as long as the
+// product. Rows of B go by four, over as many columns as sums can keep in the nearest cache; and in
+// blocks, whose sums are added up: one sum over all rows would be less exact.
+template <class C>
+void multiply_few_rows(const Gemm<C>& g) {
+  constexpr std::int64_t kColumns = 256;
+  alignas(64) C sums[kFewRows * kColumns];
+  for (std::int64_t j0 = 0; j0 < g.n; j0 += kColumns) {
+    const std::int64_t columns = std::min(kColumns, g.n - j0);
+    for (std::int64_t p = 0; p < g.k; p += kBlockDepth) {
+      std::fill(sums, sums + g.m * kColumns, C(0));
+      add_few_rows(g, p, std::min(g.k, p + kBlockDepth), j0, columns, sums, kColumns);
       for (std::int64_t i = 0; i < g.m; ++i) {
-        const C x = g.a[i * g.a_row + p * g.a_col];
-        C* c = g.c + i * g.c_row;
-        for (std::int64_t j = j0; j < end; ++j) c[j] += x * g.b[p * g.b_row + j];
+        C* c = g.c + i * g.c_row + j0;
+        for (std::int64_t j = 0; j < columns; ++j)
+          c[j] = sums[i * kColumns + j] + (p > 0 || g.accumulate ? c[j] : C(0));
       }
     }
   }
@@ -395,7 +432,6 @@ Blocks<compute_t<T>> blocks_of(std::int64_t m, std::int64_t n, std::int64_t k) n
 
 template <class T>
 bool is_few_rows(std::int64_t m, bool has_rows) noexcept {
-  constexpr std::int64_t kFewRows = 6;
   return std::is_floating_point_v<T> && m <= kFewRows && has_rows;
 }
 
