@@ -68,7 +68,7 @@ const char* format_of(DType dtype) {
     case DType::kInt32:
       return "i";
     case DType::kInt64:
-      return "q";
+      return "l";  // numpy.int64; "q" is its longlong
     case DType::kBool:
       return "?";
     case DType::kString:

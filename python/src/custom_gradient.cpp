@@ -12,15 +12,6 @@
 namespace plimsoll::python {
 namespace {
 
-// An object that goes with Python's lock, on whatever thread.
-std::shared_ptr<PyObject> share(nb::object object) {
-  return {object.release().ptr(), [](PyObject* held) {
-            if (!Py_IsInitialized()) return;
-            const nb::gil_scoped_acquire lock;
-            Py_DECREF(held);
-          }};
-}
-
 std::vector<Tensor> call_gradient(nb::handle function, std::span<const Tensor> upstream) {
   nb::list given;
   for (const Tensor& t : upstream) given.append(to_python(t));

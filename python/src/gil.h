@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <memory>
 
 namespace plimsoll::python {
 
@@ -20,6 +21,15 @@ struct EndLoans {
     if (has_ended_loans()) end_loans();
   }
 };
+
+// A Python object that C++ holds, to be given back on any thread, and by what outlives Python.
+inline std::shared_ptr<PyObject> share(nanobind::object object) {
+  return {object.release().ptr(), [](PyObject* held) {
+            if (!Py_IsInitialized()) return;
+            const nanobind::gil_scoped_acquire lock;
+            Py_DECREF(held);
+          }};
+}
 
 // f(), without the lock if there is much to do.
 template <class F>

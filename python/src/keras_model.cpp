@@ -2,6 +2,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "convert.h"
+#include "gil.h"
 #include "keras_callback.h"
 #include "keras_py_layer.h"
 #include "plimsoll/device.h"
@@ -92,25 +93,17 @@ data::Element to_element(nb::handle value) {
 // Batches of a Python object: make() gives an iterator for each run through the data.
 data::Dataset to_dataset(nb::handle make) {
   if (nb::isinstance<data::Dataset>(make)) return *nb::inst_ptr<data::Dataset>(make);
-  std::shared_ptr<PyObject> kept(nb::borrow(make).release().ptr(), [](PyObject* object) {
-    const nb::gil_scoped_acquire lock;
-    Py_DECREF(object);
-  });
-  return data::Dataset::from_generator([kept]() -> data::Dataset::Generator {
-    const nb::gil_scoped_acquire lock;
-    std::shared_ptr<PyObject> iterator(nb::borrow(kept.get())().release().ptr(),
-                                       [](PyObject* object) {
-                                         const nb::gil_scoped_acquire inner;
-                                         Py_DECREF(object);
-                                       });
-    return [iterator]() -> std::optional<data::Element> {
-      const nb::gil_scoped_acquire inner;
-      const nb::object item = nb::steal(PyIter_Next(iterator.get()));
-      if (item.is_valid()) return to_element(item);
-      if (PyErr_Occurred()) throw nb::python_error();
-      return {};
-    };
-  });
+  return data::Dataset::from_generator(
+      [kept = share(nb::borrow(make))]() -> data::Dataset::Generator {
+        const nb::gil_scoped_acquire lock;
+        return [iterator = share(nb::borrow(kept.get())())]() -> std::optional<data::Element> {
+          const nb::gil_scoped_acquire inner;
+          const nb::object item = nb::steal(PyIter_Next(iterator.get()));
+          if (item.is_valid()) return to_element(item);
+          if (PyErr_Occurred()) throw nb::python_error();
+          return {};
+        };
+      });
 }
 
 // What fit is told, as plimsoll/keras/_training.py collects it.

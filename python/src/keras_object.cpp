@@ -5,6 +5,7 @@
 #include <map>
 
 #include "convert.h"
+#include "gil.h"
 
 namespace plimsoll::python {
 namespace {
@@ -89,11 +90,7 @@ nb::object get(const std::string& kind, nb::handle identifier) {
 // Calls a Python function that makes an object of its configuration.
 keras::saving::ObjectMaker to_maker(nb::object make) {
   // Registered for as long as the process lives, or as its scope does.
-  std::shared_ptr<PyObject> kept(make.release().ptr(), [](PyObject* object) {
-    const nb::gil_scoped_acquire lock;
-    Py_DECREF(object);
-  });
-  return [kept](const Json& config) -> std::shared_ptr<keras::Object> {
+  return [kept = share(std::move(make))](const Json& config) -> std::shared_ptr<keras::Object> {
     const nb::gil_scoped_acquire lock;
     const nb::object made = nb::borrow(kept.get())(to_python(config));
     const KerasObject* handle = find_handle(made);

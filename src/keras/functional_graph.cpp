@@ -30,6 +30,21 @@ std::vector<KerasTensor> tensors_of(const Nested& values, const char* what) {
   return found;
 }
 
+// Dictionaries in the order of their keys, as Keras goes through them: the order of layers, and
+// with it that of weights in files, depends on it.
+Nested by_key(const Nested& values) {
+  if (values.is_list()) {
+    Nested::List items;
+    for (const Nested& item : values.list()) items.push_back(by_key(item));
+    return items;
+  }
+  if (!values.is_dict()) return values;
+  Nested::Dict members;
+  for (const auto& [key, item] : values.dict()) members.emplace_back(key, by_key(item));
+  std::ranges::stable_sort(members, {}, [](const auto& member) { return member.first; });
+  return members;
+}
+
 // Walks from outputs to inputs.
 class Walk {
  public:
@@ -198,7 +213,8 @@ void number_slots(FunctionalGraph& graph, const std::vector<KerasTensor>& inputs
 
 }  // namespace
 
-FunctionalGraph make_functional_graph(const Nested& inputs, const Nested& outputs) {
+FunctionalGraph make_functional_graph(const Nested& given_inputs, const Nested& given_outputs) {
+  const Nested inputs = by_key(given_inputs), outputs = by_key(given_outputs);
   FunctionalGraph graph;
   graph.inputs = inputs;
   graph.outputs = outputs;

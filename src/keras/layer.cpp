@@ -64,6 +64,7 @@ void Layer::ensure_built(const Shapes& input_shapes, const Shapes& named) {
   const name_scope scope(name());
   named_shapes_ = named;
   build(input_shapes);
+  build_shapes_ = input_shapes;
   built_ = true;
   for (const VariablePtr& v : variables_) {
     if (!trainable_) v->trainable = false;

@@ -17,7 +17,8 @@ namespace plimsoll {
 bool is_op_of_strings(OpId op) noexcept;
 
 // Fills `out`, as the op's shape rule has it in `specs`. memory: results, as booked by
-// StringBuilder; for the time of the call 8 bytes for each string that goes in or comes out.
+// StringBuilder; for the time of the call 8 bytes for each string that goes in
+// or comes out, and 16 for each result of a comparison.
 // pre: is_op_of_strings; some input is of strings; nothing is traced.
 // throws: as the op; ResourceExhaustedError.
 void call_on_strings(OpId op, std::span<const Tensor> in, const Attrs& attrs,

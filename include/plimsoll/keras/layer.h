@@ -164,6 +164,8 @@ class Layer : public Object, public std::enable_shared_from_this<Layer> {
 
   // Makes it built, if it is not yet, for inputs of these shapes.
   void ensure_built(const Shapes& input_shapes, const Shapes& named = {});
+  // The shapes that it was built for; none before.
+  const Shapes& build_shapes() const noexcept { return build_shapes_; }
   // Gives everything inside a path that begins with it: "model/dense/kernel".
   void set_path(const std::string& prefix);
   const std::vector<VariablePtr>& own_variables() const noexcept { return variables_; }
@@ -214,7 +216,7 @@ class Layer : public Object, public std::enable_shared_from_this<Layer> {
   std::vector<std::shared_ptr<Metric>> metrics_;
   mutable std::vector<Tensor> losses_;
   std::vector<std::weak_ptr<Node>> nodes_;
-  Shapes named_shapes_;
+  Shapes build_shapes_, named_shapes_;
 };
 
 // A shared layer of class Impl, which can be called.

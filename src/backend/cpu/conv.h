@@ -38,7 +38,7 @@ bool product_conv_pays(const ConvShape& shape, ConvPass pass) noexcept;
 template <class T>
 ConvEnginePtr<T> make_product_conv(const ConvShape& shape, ScratchBook& book);
 
-// The same for images of few channels, and whether that is the better way.
+// The gradient by the filter for images of few channels, and whether that is the better way.
 bool unfolded_conv_pays(const ConvShape& shape, ConvPass pass) noexcept;
 ConvEnginePtr<float> make_unfolded_conv(const ConvShape& shape, ScratchBook& book);
 

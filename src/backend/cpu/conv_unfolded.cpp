@@ -2,27 +2,27 @@
 // out side by side, a band of pixels at a time, and their transpose is multiplied by the gradient.
 // Kernels that go by the channels of a pixel work on padding there; and they add up pixel after
 // pixel, where this adds up sums of bands, which is more exact.
+#include <algorithm>
+
 #include "backend/cpu/conv.h"
 #include "backend/cpu/gemm.h"
-#include "backend/cpu/onednn.h"
 #include "backend/cpu/parallel.h"
 #include "backend/cpu/product.h"
 
 namespace plimsoll::cpu {
 namespace {
 
-constexpr std::int64_t kBandPixels = 96;  // at least, if the images have as many
+constexpr std::int64_t kBandPixels = 96;  // of the output, in reading order
 
 class UnfoldedConv final : public ConvEngine<float> {
  public:
   UnfoldedConv(const ConvShape& shape, ScratchBook& book)
       : s_(shape),
         window_(shape.h.size * shape.w.size * shape.in_c),
-        num_lines_(shape.n * shape.h.out),
-        band_lines_(std::min(num_lines_, (kBandPixels + shape.w.out - 1) / shape.w.out)),
+        num_pixels_(shape.n * shape.h.out * shape.w.out),
         parts_(std::min<std::int64_t>(omp_get_max_threads(),
-                                      (num_lines_ + band_lines_ - 1) / band_lines_)) {
-    const std::int64_t pixels = band_lines_ * s_.w.out;
+                                      (num_pixels_ + kBandPixels - 1) / kBandPixels)) {
+    const std::int64_t pixels = std::min(num_pixels_, kBandPixels);
     gemm_bytes_ = rounded(gemm_scratch_bytes<float>(window_, s_.out_c, pixels, true));
     windows_bytes_ = rounded(static_cast<std::uint64_t>(pixels * window_) * sizeof(float));
     sum_bytes_ = rounded(static_cast<std::uint64_t>(window_ * s_.out_c) * sizeof(float));
@@ -37,7 +37,7 @@ class UnfoldedConv final : public ConvEngine<float> {
     };
     parallel_for(parts_, 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t part = begin; part < end; ++part)
-        add_up(image, out, num_lines_ * part / parts_, num_lines_ * (part + 1) / parts_,
+        add_up(image, out, num_pixels_ * part / parts_, num_pixels_ * (part + 1) / parts_,
                memory_of(part));
     });
     for (std::int64_t part = 0; part < parts_; ++part) {
@@ -52,27 +52,28 @@ class UnfoldedConv final : public ConvEngine<float> {
   static std::uint64_t rounded(std::uint64_t nbytes) noexcept { return (nbytes + 63) / 64 * 64; }
   std::uint64_t part_bytes() const noexcept { return sum_bytes_ + windows_bytes_ + gemm_bytes_; }
 
-  // Lines [begin, end) of the output, into the sum at the front of `memory`.
+  // Pixels [begin, end) of the output, into the sum at the front of `memory`.
   void add_up(const float* image, const float* out, std::int64_t begin, std::int64_t end,
               char* memory) const noexcept {
     auto* sum = reinterpret_cast<float*>(memory);
     auto* windows = reinterpret_cast<float*>(memory + sum_bytes_);
-    for (std::int64_t line = begin; line < end; line += band_lines_) {
-      const std::int64_t lines = std::min(band_lines_, end - line);
-      for (std::int64_t i = 0; i < lines; ++i)
-        unfold(image, line + i, windows + i * s_.w.out * window_);
-      gemm<float>({window_, s_.out_c, lines * s_.w.out, windows, 1, window_,
-                   out + line * s_.w.out * s_.out_c, s_.out_c, 1, sum, s_.out_c, line > begin},
+    for (std::int64_t first = begin; first < end; first += kBandPixels) {
+      const std::int64_t pixels = std::min(kBandPixels, end - first);
+      unfold(image, first, pixels, windows);
+      gemm<float>({window_, s_.out_c, pixels, windows, 1, window_, out + first * s_.out_c, s_.out_c,
+                   1, sum, s_.out_c, first > begin},
                   memory + sum_bytes_ + windows_bytes_);
     }
   }
 
-  // The windows of a line's pixels; zeros in the padding.
-  void unfold(const float* image, std::int64_t line, float* to) const noexcept {
-    const std::int64_t y0 = line % s_.h.out * s_.h.stride - s_.h.pad_before;
-    const float* from = image + line / s_.h.out * s_.h.in * s_.w.in * s_.in_c;
-    for (std::int64_t i = 0; i < s_.w.out; ++i) {
-      const std::int64_t x0 = i * s_.w.stride - s_.w.pad_before;
+  // The windows of pixels, one behind the other; zeros in the padding.
+  void unfold(const float* image, std::int64_t first, std::int64_t pixels,
+              float* to) const noexcept {
+    for (std::int64_t pixel = first; pixel < first + pixels; ++pixel) {
+      const std::int64_t line = pixel / s_.w.out;
+      const std::int64_t y0 = line % s_.h.out * s_.h.stride - s_.h.pad_before;
+      const std::int64_t x0 = pixel % s_.w.out * s_.w.stride - s_.w.pad_before;
+      const float* from = image + line / s_.h.out * s_.h.in * s_.w.in * s_.in_c;
       for (std::int64_t ky = 0; ky < s_.h.size; ++ky) {
         const std::int64_t y = y0 + ky * s_.h.dilation;
         const bool is_inside = y >= 0 && y < s_.h.in;
@@ -82,16 +83,16 @@ class UnfoldedConv final : public ConvEngine<float> {
         }
         for (std::int64_t kx = 0; kx < s_.w.size; ++kx, to += s_.in_c) {
           const std::int64_t x = x0 + kx * s_.w.dilation;
-          const float* pixel = from + (y * s_.w.in + x) * s_.in_c;
+          const float* at = from + (y * s_.w.in + x) * s_.in_c;
           const bool is_pixel = is_inside && x >= 0 && x < s_.w.in;
-          for (std::int64_t c = 0; c < s_.in_c; ++c) to[c] = is_pixel ? pixel[c] : 0.0F;
+          for (std::int64_t c = 0; c < s_.in_c; ++c) to[c] = is_pixel ? at[c] : 0.0F;
         }
       }
     }
   }
 
   const ConvShape s_;
-  const std::int64_t window_, num_lines_, band_lines_, parts_;
+  const std::int64_t window_, num_pixels_, parts_;
   std::uint64_t gemm_bytes_ = 0, windows_bytes_ = 0, sum_bytes_ = 0;
 };
 

@@ -130,19 +130,50 @@ void load_assets(const Archive& archive, const Model& model) {
   }
 }
 
+// "build_config": what a class of one's own was built for. [null, 4], or a structure of such.
+Json shapes_to_json(const Shapes& shapes) {
+  if (shapes.is_leaf()) return to_config(shapes.leaf());
+  if (shapes.is_list()) {
+    Json items = Json::array();
+    for (const Shapes& item : shapes.list()) items.push_back(shapes_to_json(item));
+    return items;
+  }
+  Json members = Json::object({});
+  if (shapes.is_dict()) {
+    for (const auto& [key, item] : shapes.dict()) members[key] = shapes_to_json(item);
+  }
+  return members;
+}
+Shapes shapes_from_json(const Json& json) {
+  if (json.is_object()) {
+    Shapes::Dict members;
+    for (const auto& [key, item] : json.as_object())
+      members.emplace_back(key, shapes_from_json(item));
+    return members;
+  }
+  const bool is_list = json.is_array() && !json.as_array().empty() &&
+                       (json.as_array()[0].is_array() || json.as_array()[0].is_object());
+  if (is_list) {
+    Shapes::List items;
+    for (const Json& item : json.as_array()) items.push_back(shapes_from_json(item));
+    return items;
+  }
+  PartialShape shape;
+  from_config(json, shape);
+  return shape;
+}
+
 std::shared_ptr<Model> make_model(const Json& given) {
   const Json config = upgrade_model_config(given);
   auto model = std::dynamic_pointer_cast<Model>(Layer::get(config));
   PLIMSOLL_CHECK(model, InvalidArgumentError, "the configuration is that of a layer, {}",
                  config.at("class_name").dump());
-  // A class of one's own is built for the shapes that it was built for.
+  // A class of one's own is built for the shapes that it was built for. Layers inside are built
+  // when they are called.
   const Json* build = config.find("build_config");
-  const Json* shape = build ? build->find("input_shape") : nullptr;
-  if (!model->built() && shape && shape->is_array()) {
-    PartialShape known;
-    from_config(*shape, known);
-    model->ensure_built(known);
-  }
+  const Json* shape = build && build->is_object() ? build->find("input_shape") : nullptr;
+  if (!model->built() && shape && !shape->is_null())
+    model->compute_output_shape(shapes_from_json(*shape));
   model->set_path("");
   return model;
 }
@@ -204,6 +235,10 @@ void check_may_write(const std::string& path, const SaveOptions& options) {
 Json model_config(const Model& model) {
   Json config = serialize_keras_object(&model);
   config["config"] = without_late_members(config.at("config"));
+  const bool has_graph = dynamic_cast<const FunctionalModel*>(&model) != nullptr ||
+                         dynamic_cast<const SequentialModel*>(&model) != nullptr;
+  if (!has_graph && !model.build_shapes().is_none())
+    config["build_config"] = Json::object({{"input_shape", shapes_to_json(model.build_shapes())}});
   return with_plain_names(config);
 }
 
