@@ -1,6 +1,8 @@
 """What all classes of plimsoll.keras share: handles, arguments that become configurations, errors."""
 
 import contextlib
+import errno
+import os
 import threading
 import weakref
 
@@ -26,6 +28,25 @@ class KerasNotFoundError(errors.NotFoundError, ValueError):
 
     def __init__(self, message):
         super().__init__(None, None, message)
+
+
+class KerasFileNotFoundError(KerasNotFoundError, FileNotFoundError):
+    """A file that is not there: Keras raises ValueError for .keras and FileNotFoundError for .h5."""
+
+    def __init__(self, message, filename=None):
+        super().__init__(message)
+        self.errno, self.strerror, self.filename = errno.ENOENT, os.strerror(errno.ENOENT), filename
+
+
+@contextlib.contextmanager
+def reading(path):
+    """While a file is read: that it is not there is an error of files, too."""
+    try:
+        yield
+    except KerasNotFoundError as error:
+        if os.path.exists(path):
+            raise
+        raise KerasFileNotFoundError(str(error), path) from None
 
 
 _known = weakref.WeakValueDictionary()  # Python objects, by the address of what they stand for
