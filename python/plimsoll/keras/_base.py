@@ -9,21 +9,28 @@ import weakref
 from .. import _core, errors
 
 
-class KerasValueError(errors.InvalidArgumentError, ValueError):
+class _OfMessage:
+    """Errors that are made of a message alone, also where they are unpickled."""
+
+    def __reduce__(self):
+        return type(self), (self.message,)
+
+
+class KerasValueError(_OfMessage, errors.InvalidArgumentError, ValueError):
     """What was given does not fit: a ValueError, as Keras raises it."""
 
     def __init__(self, message):
         super().__init__(None, None, message)
 
 
-class KerasStateError(errors.FailedPreconditionError, ValueError, RuntimeError):
+class KerasStateError(_OfMessage, errors.FailedPreconditionError, ValueError, RuntimeError):
     """Something has to be done first: compile, build."""
 
     def __init__(self, message):
         super().__init__(None, None, message)
 
 
-class KerasNotFoundError(errors.NotFoundError, ValueError):
+class KerasNotFoundError(_OfMessage, errors.NotFoundError, ValueError):
     """A file or a name that is not there."""
 
     def __init__(self, message):
@@ -36,6 +43,9 @@ class KerasFileNotFoundError(KerasNotFoundError, FileNotFoundError):
     def __init__(self, message, filename=None):
         super().__init__(message)
         self.errno, self.strerror, self.filename = errno.ENOENT, os.strerror(errno.ENOENT), filename
+
+    def __reduce__(self):
+        return type(self), (self.message, self.filename)
 
 
 @contextlib.contextmanager
