@@ -20,7 +20,7 @@ from .dtypes import (DType, as_dtype, bfloat16, bool, double, float16, float32, 
 from .tensor_shape import TensorShape
 from ._core import GradientTape, Tensor, Variable, device, init_scope
 
-__version__ = "0.1.0"
+from .version import VERSION as __version__
 newaxis = None
 
 _core.watch_call_sites(_os.path.dirname(_os.path.abspath(__file__)))
@@ -48,7 +48,8 @@ _NAMES = {
     "numpy_function": "_functions", "no_gradient": "_functions", "get_static_value": "_functions",
     "broadcast_static_shape": "_functions", "inside_function": "_functions",
     "broadcast_dynamic_shape": "_functions", "identity_n": "_functions",
-    "enable_op_determinism": "_functions", "RaggedTensor": "_ragged", "SparseTensor": "_sparse",
+    "enable_op_determinism": "_functions", "initializers": "keras", "losses": "keras", "metrics": "keras",
+    "optimizers": "keras", "RaggedTensor": "_ragged", "SparseTensor": "_sparse",
 }
 # What the first version of TensorFlow had at the top, and stands elsewhere now.
 _FIRST_VERSION = frozenset((

@@ -1,5 +1,9 @@
 """Functions that take any number of arguments, or are made of others."""
 
+import contextlib
+import functools
+import threading
+
 from . import _core
 
 
@@ -82,10 +86,52 @@ def py_function(func=None, inp=None, Tout=None, name=None):
         raise UnimplementedError(None, None, "py_function cannot be part of a function that is traced: "
                                  "its memory would be in no plan")
     from . import cast, convert_to_tensor
-    made = func(*[convert_to_tensor(x) for x in inp])
-    if isinstance(Tout, (list, tuple)):
-        return [cast(m, t) for m, t in zip(made, Tout)]
-    return made if Tout is None else cast(made, Tout)
+    is_list = isinstance(Tout, (list, tuple))
+    with _eager():
+        made = func(*[convert_to_tensor(x) for x in inp])
+    if Tout is None:
+        return made
+    types = Tout if is_list else [Tout]
+    made = [cast(m, t) for m, t in zip(returned_values(made, len(types)), types)]
+    return made if is_list else made[0]
+
+
+def returned_values(made, count, is_exact=False):
+    """The first values of what a function has returned: one that is not in a list is one value, with all its rows."""
+    values = list(made) if isinstance(made, (list, tuple)) else [] if made is None else [made]
+    if len(values) < count or (is_exact and len(values) > count):
+        from .errors import InvalidArgumentError
+        raise InvalidArgumentError(None, None, f"pyfunc returns {len(values)} values, but expects to see {count} values.")
+    return values[:count]
+
+
+_local = threading.local()  # in_dataset: a function of a dataset runs, which TensorFlow would have traced
+
+
+def of_dataset(function):
+    """function, with numpy_function in it as it is in functions that are traced."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        outer = getattr(_local, "in_dataset", False)
+        _local.in_dataset = True
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _local.in_dataset = outer
+
+    return call
+
+
+@contextlib.contextmanager
+def _eager():
+    """What py_function calls is not part of the function around it."""
+    outer = getattr(_local, "in_dataset", False)
+    _local.in_dataset = False
+    try:
+        yield
+    finally:
+        _local.in_dataset = outer
 
 
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
@@ -93,7 +139,15 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
     if _core.is_building():
         from .compat._control import py_func
         return py_func(func, inp, Tout, stateful, name)
-    return py_function(lambda *args: func(*[a.numpy() for a in args]), inp, Tout)
+    if _core.is_tracing() or getattr(_local, "in_dataset", False):
+        return py_function(lambda *args: func(*[a.numpy() for a in args]), inp, Tout)
+    # Called at once it does as TensorFlow does: Tout is not looked at, and one value comes without its list.
+    import numpy
+
+    from . import convert_to_tensor, nest
+    made = func(*[numpy.array(convert_to_tensor(x).numpy()) for x in inp])
+    made = [m if m is None else convert_to_tensor(m) for m in ([None] if made is None else nest.flatten(made))]
+    return made[0] if len(made) == 1 else made
 
 
 def no_gradient(op_type):

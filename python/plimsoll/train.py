@@ -1,5 +1,7 @@
 """tf.train: examples, messages of names and lists of values."""
 
+import operator
+
 from . import _core
 
 
@@ -47,7 +49,10 @@ class Int64List(_List):
     def _convert(self, value):
         if hasattr(value, "numpy"):
             value = value.numpy()
-        return value.__index__() if not isinstance(value, bool) else int(value)
+        try:
+            return operator.index(value)
+        except TypeError:
+            raise TypeError(f"{value!r} cannot be interpreted as an integer: it is of {type(value)}") from None
 
 
 _LISTS = {"bytes_list": BytesList, "float_list": FloatList, "int64_list": Int64List}

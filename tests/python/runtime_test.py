@@ -1,6 +1,7 @@
 """Threads, fork, interrupts, garbage, imports: what Python programs do around the runtime."""
 
 import gc
+import pathlib
 import sys
 import threading
 import time
@@ -258,3 +259,67 @@ def test_scripts_run_unchanged(program, tmp_path):
 def test_usage(program, tmp_path):
     done = program.file("--help", options=["-m", "plimsoll"])
     assert "usage: python -m plimsoll" in done.stdout
+
+
+def test_code_and_stdin(program, tmp_path):
+    done = program.file("-c", options=["-m", "plimsoll"], arguments=[
+        "import sys, tensorflow as tf; print(tf.__name__, __name__, sys.argv)", "a"])
+    assert done.stdout == "plimsoll __main__ ['-c', 'a']\n"
+    text = "import subprocess, sys\nsubprocess.run([sys.executable, '-m', 'plimsoll', '-', 'a'], check=True, text=True, " \
+           "input='import keras, sys; print(keras.__name__, sys.argv)')\n"
+    assert program(text).stdout == "plimsoll.keras ['-', 'a']\n"
+    done = program.file(tmp_path / "no.py", options=["-m", "plimsoll"], check=False)
+    assert done.returncode == 2 and "can't open file" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_tracebacks_begin_with_the_script(program, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("def f():\n    raise KeyError('a')\n\n\nf()\n", encoding="utf-8")
+    done = program.file(script, options=["-m", "plimsoll"], check=False)
+    plain = program.file(script, check=False)
+    assert done.returncode == 1 and done.stderr == plain.stderr
+
+
+SPAWNS = """
+import multiprocessing
+import tensorflow as tf
+
+
+def name(x):
+    import keras
+    return tf.__name__, keras.__name__, int(tf.constant(x) + 1)
+
+
+if __name__ == "__main__":
+    for method in ("spawn", "forkserver"):
+        with multiprocessing.get_context(method).Pool(1) as pool:
+            print(pool.map(name, [1]))
+"""
+
+
+def test_processes_that_are_started_anew(program, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SPAWNS, encoding="utf-8")
+    done = program.file(script, options=["-m", "plimsoll"])
+    assert done.stdout == "[('plimsoll', 'plimsoll.keras', 2)]\n" * 2
+
+
+@pytest.mark.parametrize("statement", [
+    "from tensorflow.keras.preprocessing.image import ImageDataGenerator",
+    "from keras.preprocessing.text import Tokenizer",
+])
+def test_imports_that_are_not_built(program, statement):
+    done = program.file("-c", options=["-m", "plimsoll"], arguments=[statement], check=False)
+    assert "\nImportError: keras.preprocessing." in done.stderr and "is not built: use layers" in done.stderr
+
+
+def test_images_of_older_names(program):
+    program.file("-c", options=["-m", "plimsoll"], arguments=[
+        "from tensorflow.keras.preprocessing.image import load_img, img_to_array, array_to_img, smart_resize\n"
+        "import tensorflow as tf\n"
+        "assert load_img is tf.keras.utils.load_img and not hasattr(tf.keras.preprocessing.image, 'ImageDataGenerator')"])
+
+
+def test_own_version(tf):
+    text = (pathlib.Path(__file__).parent.parent.parent / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'\nversion = "{tf.version.PLIMSOLL_VERSION}"\n' in text

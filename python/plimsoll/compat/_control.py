@@ -231,17 +231,13 @@ def py_function(func, inp, Tout, name=None):
 
 def _called(func, inp, Tout, name):
     import numpy
+    from .._functions import returned_values
     from ..dtypes import as_dtype
     is_list = isinstance(Tout, (list, tuple))
     types = [as_dtype(t) for t in (Tout if is_list else [Tout])]
 
     def call(*values):
-        made = func(*values)
-        made = list(made) if is_list else [made]
-        if len(made) != len(types):
-            from ..errors import InvalidArgumentError
-            raise InvalidArgumentError(None, None, f"pyfunc returns {len(made)} values, but expects to "
-                                       f"see {len(types)} values.")
+        made = returned_values(func(*values), len(types), is_exact=True)
         tensors = [_core.op("convert_to_tensor")(numpy.asarray(m, t.as_numpy_dtype))
                    for m, t in zip(made, types)]
         return tensors if is_list else tensors[0]

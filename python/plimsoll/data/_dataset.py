@@ -4,6 +4,7 @@ import atexit
 
 from .. import _core, nest
 from .._function import TensorSpec
+from .._functions import of_dataset
 from ..dtypes import as_dtype, int64, string
 from ..tensor_shape import TensorShape
 from . import _generators, _spec
@@ -114,7 +115,7 @@ class Dataset:
             def function(*elements):
                 given = windows(elements)
                 return inner(*given) if isinstance(given, tuple) else inner(given)
-        return _core.DatasetFunction(function, name)
+        return _core.DatasetFunction(of_dataset(function), name)
 
     # Sources.
 

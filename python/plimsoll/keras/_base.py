@@ -1,31 +1,62 @@
 """What all classes of plimsoll.keras share: handles, arguments that become configurations, errors."""
 
 import contextlib
+import errno
+import os
 import threading
 import weakref
 
 from .. import _core, errors
 
 
-class KerasValueError(errors.InvalidArgumentError, ValueError):
+class _OfMessage:
+    """Errors that are made of a message alone, also where they are unpickled."""
+
+    def __reduce__(self):
+        return type(self), (self.message,)
+
+
+class KerasValueError(_OfMessage, errors.InvalidArgumentError, ValueError):
     """What was given does not fit: a ValueError, as Keras raises it."""
 
     def __init__(self, message):
         super().__init__(None, None, message)
 
 
-class KerasStateError(errors.FailedPreconditionError, ValueError, RuntimeError):
+class KerasStateError(_OfMessage, errors.FailedPreconditionError, ValueError, RuntimeError):
     """Something has to be done first: compile, build."""
 
     def __init__(self, message):
         super().__init__(None, None, message)
 
 
-class KerasNotFoundError(errors.NotFoundError, ValueError):
+class KerasNotFoundError(_OfMessage, errors.NotFoundError, ValueError):
     """A file or a name that is not there."""
 
     def __init__(self, message):
         super().__init__(None, None, message)
+
+
+class KerasFileNotFoundError(KerasNotFoundError, FileNotFoundError):
+    """A file that is not there: Keras raises ValueError for .keras and FileNotFoundError for .h5."""
+
+    def __init__(self, message, filename=None):
+        super().__init__(message)
+        self.errno, self.strerror, self.filename = errno.ENOENT, os.strerror(errno.ENOENT), filename
+
+    def __reduce__(self):
+        return type(self), (self.message, self.filename)
+
+
+@contextlib.contextmanager
+def reading(path):
+    """While a file is read: that it is not there is an error of files, too."""
+    try:
+        yield
+    except KerasNotFoundError as error:
+        if os.path.exists(path):
+            raise
+        raise KerasFileNotFoundError(str(error), path) from None
 
 
 _known = weakref.WeakValueDictionary()  # Python objects, by the address of what they stand for

@@ -25,6 +25,18 @@ class CallInfo:
         self.is_starred = any(p.kind is p.VAR_POSITIONAL for p in parameters)
 
 
+_ENDS = {"input": _core.layer_input, "output": _core.layer_output, "input_shape": _core.layer_input,
+         "output_shape": _core.layer_output}
+
+
+def _end(layer, of):
+    """The input or the output of the one call of a layer. throws: AttributeError, as hasattr expects."""
+    try:
+        return of(layer._c)
+    except _base.KerasStateError as error:
+        raise AttributeError(str(error)) from None
+
+
 class LayerMeta(type):
     """Makes a layer, then lets it track what its attributes are."""
 
@@ -323,6 +335,8 @@ class Layer(Base, metaclass=LayerMeta):
 
     def __getattr__(self, name):
         """Weights, parts and arguments of Keras's own layers, by their names."""
+        if name in _ENDS and hasattr(type(self), name) and "_c" in self.__dict__:
+            _end(self, _ENDS[name])  # raises why the property has
         if name.startswith("_") or "_c" not in self.__dict__:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         if "_inner" in self.__dict__:
@@ -356,8 +370,8 @@ class Layer(Base, metaclass=LayerMeta):
     non_trainable_variables = non_trainable_weights
     losses = property(lambda self: _core.layer_losses(self._c))
     metrics = property(lambda self: [wrap(m) for m in _core.layer_metrics(self._c)])
-    input = property(lambda self: _core.layer_input(self._c))
-    output = property(lambda self: _core.layer_output(self._c))
+    input = property(lambda self: _end(self, _core.layer_input))
+    output = property(lambda self: _end(self, _core.layer_output))
 
     @property
     def dtype_policy(self):

@@ -109,11 +109,11 @@ class Model(Trainer, Layer):
 
     @property
     def input(self):
-        return self._ends()[0] if _core.model_ends(self._c) is not None else _core.layer_input(self._c)
+        return self._ends()[0] if _core.model_ends(self._c) is not None else super().input
 
     @property
     def output(self):
-        return self._ends()[1] if _core.model_ends(self._c) is not None else _core.layer_output(self._c)
+        return self._ends()[1] if _core.model_ends(self._c) is not None else super().output
 
     @property
     def input_shape(self):
@@ -145,7 +145,9 @@ class Model(Trainer, Layer):
         _core.model_save_weights(self._c, str(filepath), overwrite)
 
     def load_weights(self, filepath, skip_mismatch=False, by_name=False, **kwargs):
-        _core.model_load_weights(self._c, str(filepath), by_name, skip_mismatch)
+        filepath = str(filepath)
+        with _base.reading(filepath):
+            _core.model_load_weights(self._c, filepath, by_name, skip_mismatch)
 
     def to_json(self, **kwargs):
         import json

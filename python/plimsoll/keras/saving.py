@@ -145,8 +145,9 @@ def _make(config):
 
 def load_model(filepath, custom_objects=None, compile=True, safe_mode=True, without_weights=False):
     """The model of a .keras or .h5 file. without_weights: shapes alone, to be shown and planned."""
-    with CustomObjectScope(custom_objects or {}), _base.collecting() as kept:
-        model = wrap(_core.keras_load_model(str(filepath), bool(compile), bool(without_weights)))
+    filepath = str(filepath)
+    with CustomObjectScope(custom_objects or {}), _base.collecting() as kept, _base.reading(filepath):
+        model = wrap(_core.keras_load_model(filepath, bool(compile), bool(without_weights)))
     if "_kept" not in model.__dict__ or model._kept is None:
         object.__setattr__(model, "_kept", [])
     model._kept.extend(part for part in kept if part is not model)

@@ -410,3 +410,10 @@ def test_pixels_are_those_of_tensorflow(tf):
         [0, 19, 40, 65], [63, 90, 114, 142], [128, 158, 187, 216], [35, 69, 96, 53]]
     grey = tf.io.decode_png(tf.io.encode_png(picture(8, 8)), channels=1).numpy()
     assert grey[:3, :3, 0].tolist() == [[0, 4, 8], [12, 17, 21], [25, 29, 34]]
+
+
+@pytest.mark.parametrize("value", [np.True_, np.float32(1), 1.5, "a"])
+def test_what_is_no_integer(tf, value):
+    with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+        tf.train.Int64List(value=[value])
+    assert tf.train.Int64List(value=[1, np.int8(3)]).value == [1, 3]

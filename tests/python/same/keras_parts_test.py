@@ -159,4 +159,18 @@ def test_recurrent_and_masks(keras):
     assert out.shape == h.shape == c.shape == (2, 3)
 
 
+def test_ends_that_are_not_there(keras):
+    class Own(keras.Model):
+        def call(self, x):
+            return x
+
+    for part in (keras.Sequential([keras.layers.Dense(2)]), Own(), keras.layers.Dense(2)):
+        for name in ("input", "output", "input_shape", "output_shape"):
+            assert not hasattr(part, name)
+        with pytest.raises(AttributeError, match="has never been called and thus has no defined input"):
+            part.input  # noqa: B018
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+    assert model.input_shape == (None, 3) and model.output_shape == (None, 2) and model.layers[0].output.shape == (None, 2)
+
+
 EXPECTED = [[-0.752762, 0.122154], [-0.683377, 0.035155]]  # Keras 3.15 on TensorFlow 2.21

@@ -1,6 +1,7 @@
 """Files: written here and read again, and the configurations in them."""
 
 import json
+import pickle
 import zipfile
 
 import numpy as np
@@ -116,3 +117,25 @@ def test_configurations(keras):
 def test_missing_file(keras, tmp_path):
     with pytest.raises(ValueError):
         keras.models.load_model(str(tmp_path / "no.keras"))
+
+
+@pytest.mark.parametrize("name, kind", [
+    ("no.keras", ValueError), ("no.h5", FileNotFoundError), ("no.h5", OSError), ("no", ValueError)])
+def test_missing_files_by_ending(keras, tmp_path, name, kind):
+    with pytest.raises(kind):
+        keras.models.load_model(str(tmp_path / name))
+
+
+def test_missing_weights(keras, tmp_path):
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    with pytest.raises(FileNotFoundError) as caught:
+        model.load_weights(str(tmp_path / "no.weights.h5"))
+    assert caught.value.errno == 2 and "no.weights.h5" in str(caught.value)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is type(caught.value) and str(again) == str(caught.value) and again.filename == caught.value.filename
+
+
+def test_errors_come_out_of_other_processes(keras):
+    with pytest.raises(ValueError) as caught:
+        keras.layers.Dense(-1)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
