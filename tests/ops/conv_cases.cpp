@@ -151,6 +151,8 @@ std::vector<OpCase> conv_cases() {
       {"groups_of_16", {1, 4, 4, 32}, {3, 3, 16, 32}, {1, 1}, kSame},
       {"first_layer", {1, 11, 11, 3}, {7, 7, 3, 16}, {2, 2}, kSame},
       {"window_of_image", {2, 4, 4, 3}, {4, 4, 3, 5}},
+      {"few_channels", {2, 11, 13, 1}, {3, 3, 1, 6}, {1, 1}, kSame},
+      {"long_window", {1, 1, 160, 5}, {1, 40, 5, 4}},
       {"stride_beyond_window", {1, 9, 9, 2}, {2, 2, 2, 2}, {4, 4}, kSame},
       {"no_images", {0, 5, 5, 3}, {3, 3, 3, 4}},
       {"no_output", {1, 2, 5, 3}, {3, 3, 3, 4}},

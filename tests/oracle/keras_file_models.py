@@ -82,7 +82,8 @@ def dictionaries(keras):
     layers = keras.layers
     inputs = {"left": keras.Input((4,), name="left"), "right": keras.Input((4,), name="right")}
     h = layers.Subtract()([inputs["left"], inputs["right"]])
-    outputs = {"same": layers.Dot(1)([inputs["left"], inputs["right"]]), "score": layers.Dense(2, name="score")(h)}
+    outputs = {"wide": layers.Dense(2, name="wide")(h), "same": layers.Dot(1)([inputs["left"], inputs["right"]]),
+               "score": layers.Dense(2, name="score")(h)}  # not in the order of the keys
     return keras.Model(inputs, outputs), {"left": floats(3, 4), "right": floats(3, 4, seed=1)}
 
 

@@ -323,3 +323,9 @@ def test_images_of_older_names(program):
 def test_own_version(tf):
     text = (pathlib.Path(__file__).parent.parent.parent / "pyproject.toml").read_text(encoding="utf-8")
     assert f'\nversion = "{tf.version.PLIMSOLL_VERSION}"\n' in text
+
+
+def test_registered_objects_do_not_disturb_the_end(program):
+    """C++ holds them until the process ends, when Python is gone."""
+    done = program("@tf.keras.utils.register_keras_serializable()\ndef doubled(x):\n    return 2 * x\nprint('done')\n")
+    assert done.returncode == 0 and done.stdout == "done\n"

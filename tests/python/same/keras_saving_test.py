@@ -139,3 +139,59 @@ def test_errors_come_out_of_other_processes(keras):
     with pytest.raises(ValueError) as caught:
         keras.layers.Dense(-1)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def two_heads(keras):
+    """The keys of the outputs are not in the order in which they are written."""
+    inputs = keras.Input((4,))
+    later = keras.layers.Dense(1, use_bias=False, name="later")(inputs)
+    first = keras.layers.Dense(1, use_bias=False, name="first")(inputs)
+    return keras.Model(inputs, {"later": later, "first": first})
+
+
+def test_dictionaries_of_outputs_go_by_key(keras, tmp_path):
+    model = two_heads(keras)
+    assert [layer.name for layer in model.layers][1:] == ["first", "later"]
+    assert [w.path.split("/")[0] for w in model.weights] == ["first", "later"]
+    model.get_layer("later").set_weights([np.full((4, 1), 2.0)])
+    model.get_layer("first").set_weights([np.full((4, 1), 10.0)])
+    file = str(tmp_path / "heads.weights.h5")
+    model.save_weights(file)
+    again = two_heads(keras)
+    again.load_weights(file)
+    found = again.predict(np.ones((1, 4), "float32"), verbose=0)
+    assert found["later"].item() == 8 and found["first"].item() == 40
+    model.compile("sgd", {"first": "mse", "later": "mae"})
+    history = model.fit(np.ones((4, 4)), {"later": np.zeros((4, 1)), "first": np.ones((4, 1))}, batch_size=4, verbose=0)
+    assert history.history["first_loss"] == [1521.0] and history.history["later_loss"] == [8.0]
+
+
+@pytest.mark.parametrize("is_pair", [False, True])
+def test_subclassed_models_come_back_with_their_weights(keras, x, tmp_path, is_pair):
+    class Two(keras.Model):
+        def __init__(self, units, **kwargs):
+            super().__init__(**kwargs)
+            self.units = units
+            self.hidden = keras.layers.Dense(units, activation="relu")
+            self.head = keras.layers.Dense(1)
+
+        def call(self, inputs):
+            inputs = inputs[0] + inputs[1] if is_pair else inputs
+            return self.head(self.hidden(inputs))
+
+        def get_config(self):
+            return {**super().get_config(), "units": self.units}
+
+    given = [x, 2 * x] if is_pair else x
+    model = Two(3)
+    model.compile("sgd", "mse")
+    if not is_pair:
+        model.fit(given, np.ones((8, 1)), epochs=1, verbose=0)
+    expected = np.asarray(model(given))
+    file = str(tmp_path / "two.keras")
+    model.save(file)
+    again = keras.models.load_model(file, custom_objects={"Two": Two})
+    assert len(again.weights) == 4
+    for a, b in zip(again.get_weights(), model.get_weights()):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_allclose(np.asarray(again(given)), expected, rtol=1e-6)
