@@ -26,13 +26,23 @@ Shape shape_of_rows(const Tensor& t, std::size_t num) {
   return Shape(dims);
 }
 
+std::uint64_t sum_of_bytes(std::span<const std::string> words) {
+  std::uint64_t sum = 0;
+  for (const std::string& word : words) sum += word.size();
+  return sum;
+}
+
 Tensor gather_strings(const Tensor& t, std::span<const std::int64_t> rows) {
   const std::span<const std::string> all = strings_of(t, "batch");
   const std::size_t width = t.shape()[0] ? all.size() / static_cast<std::size_t>(t.shape()[0]) : 0;
-  StringBuilder words(rows.size() * width, batch_owner());
+  const auto words_of = [&](std::int64_t row) {
+    return all.subspan(static_cast<std::size_t>(row) * width, width);
+  };
+  std::uint64_t nbytes = 0;
+  for (const std::int64_t row : rows) nbytes += sum_of_bytes(words_of(row));
+  StringBuilder words(rows.size() * width, batch_owner(), nbytes);
   for (const std::int64_t row : rows) {
-    for (const std::string& word : all.subspan(static_cast<std::size_t>(row) * width, width))
-      words.add_copy(word);
+    for (const std::string& word : words_of(row)) words.add_copy(word);
   }
   return words.finish(shape_of_rows(t, rows.size()));
 }
@@ -95,7 +105,9 @@ Shape shape_of_stack(std::span<const Tensor> rows) {
 
 Tensor stack_strings(std::span<const Tensor> rows) {
   const Shape shape = shape_of_stack(rows);
-  StringBuilder words(static_cast<std::size_t>(shape.num_elements()), batch_owner());
+  std::uint64_t nbytes = 0;
+  for (const Tensor& t : rows) nbytes += sum_of_bytes(strings_of(t, "batch"));
+  StringBuilder words(static_cast<std::size_t>(shape.num_elements()), batch_owner(), nbytes);
   for (const Tensor& t : rows) {
     for (const std::string& word : strings_of(t, "batch")) words.add_copy(word);
   }
