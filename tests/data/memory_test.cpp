@@ -334,8 +334,7 @@ TEST(DatasetMemoryTest, NumbersThatFoundNoMemoryComeAgain) {
   EXPECT_EQ(numbers_refused_once(Dataset::range(5).skip(3), num_refused),
             (std::vector<std::int64_t>{3, 4}));
   // Row numbers are booked when the second begins.
-  const Dataset rows =
-      Dataset::from_tensor_slices(range(7, 9, 1, int64)).shuffle(2);
+  const Dataset rows = Dataset::from_tensor_slices(range(7, 9, 1, int64)).shuffle(2);
   num_refused = 0;
   const auto joined = numbers_refused_once(Dataset::range(1).concatenate(rows), num_refused);
   EXPECT_EQ(joined.size(), 3U);
