@@ -30,7 +30,8 @@ class Room {
  public:
   explicit Room(std::uint64_t nbytes)
       : budget_(Context::get().cpu().budget()), old_(budget_.limit()) {
-    budget_.set_limit(budget_.in_use() + nbytes);
+    // Threads may take some meanwhile.
+    budget_.set_limit(budget_.in_use() + nbytes, memory::Budget::Lowering::kAsReleased);
   }
   ~Room() { budget_.set_limit(old_); }
 
