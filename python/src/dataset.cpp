@@ -106,6 +106,17 @@ Nest<Dataset> to_datasets(nb::handle value) {
   return core_of(value);
 }
 
+// What the Python function gives. throws: what it raises; ResourceExhaustedError as C++'s. pre:
+// Python's lock is held.
+nb::object call_for_step(const PyCallback& callback, const Element& element) {
+  try {
+    return callback.call_eagerly(element);
+  } catch (nb::python_error& error) {
+    rethrow_shortage(error);
+    throw;
+  }
+}
+
 // fn(element) as something else than an element.
 std::function<bool(const Element&)> to_predicate(const DatasetFunction& fn, const char* what) {
   return [callback = fn.callback, what](const Element& element) {
@@ -120,7 +131,7 @@ std::function<bool(const Element&)> to_predicate(const DatasetFunction& fn, cons
 Dataset::DatasetFn to_dataset_fn(const DatasetFunction& fn, const char* what, bool is_parallel) {
   return [callback = fn.callback, what, is_parallel](const Element& element) {
     const nb::gil_scoped_acquire lock;
-    const Dataset made = to_kept_dataset(callback->call_eagerly(element), what);
+    const Dataset made = to_kept_dataset(call_for_step(*callback, element), what);
     return is_parallel ? made.prefetch(data::kAutotune) : made;
   };
 }
@@ -129,7 +140,7 @@ Dataset::DatasetFn to_dataset_fn(const DatasetFunction& fn, const char* what, bo
 Dataset from_python_generator(const DatasetFunction& fn) {
   return Dataset::from_generator([callback = fn.callback]() -> Dataset::Generator {
     const nb::gil_scoped_acquire lock;
-    const std::shared_ptr<PyObject> items(callback->call_eagerly(Element::List()).release().ptr(),
+    const std::shared_ptr<PyObject> items(call_for_step(*callback, Element::List()).release().ptr(),
                                           [](PyObject* object) {
                                             const nb::gil_scoped_acquire inner;
                                             Py_DECREF(object);
@@ -176,7 +187,7 @@ Dataset scan(const Dataset& dataset, nb::handle initial, const DatasetFunction& 
 
 std::int64_t length_of(PyCallback& callback, const Element& element) {
   const nb::gil_scoped_acquire lock;
-  return to_int(callback.call_eagerly(element), "element_length_func");
+  return to_int(call_for_step(callback, element), "element_length_func");
 }
 
 using Class = nb::class_<Dataset>;

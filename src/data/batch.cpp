@@ -2,6 +2,7 @@
 #include <atomic>
 
 #include "data/node.h"
+#include "data/retry.h"
 #include "data/row_stack.h"
 #include "runtime/call_site.h"
 
@@ -66,9 +67,13 @@ class BatchRun : public Iterator {
     if (num_rows() == 0 || (options_.drop && num_rows() < options_.size)) return std::nullopt;
     const TagScope tag(memory::Tag::kDataset);
     const std::int64_t count = num_rows();
-    Element batch = stack_.is_begun() ? stack_.take() : stack_elements(elements_);
-    elements_.clear();
-    num_taken_ += count;
+    const auto drop = [&] {
+      elements_.clear();
+      num_taken_ += count;
+    };
+    Element batch = call_or_drop(
+        [&] { return stack_.is_begun() ? stack_.take() : stack_elements(elements_); }, drop);
+    drop();
     node_->note(batch);
     return batch;
   }
@@ -89,7 +94,7 @@ class BatchRun : public Iterator {
     if (num_rows() == 0 && !stack_.is_begun() && expected() > 0 && RowStack::can_hold(element))
       stack_.begin(element, expected());
     if (stack_.is_begun() && stack_.add(element)) return;
-    if (stack_.is_begun()) {  // another device
+    if (stack_.is_begun()) {  // another device, or no batch at all
       elements_ = stack_.rows();
       stack_.take();
     }

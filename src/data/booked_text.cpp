@@ -26,9 +26,9 @@ void BookedText::append(std::string_view more) {
 Tensor BookedText::take() {
   if (text_.size() != size_ || !builder_) resize(size_);
   builder_->add(std::move(text_));
-  const Tensor made = builder_->finish(Shape());
+  StringBuilder whole = std::move(*builder_);
   clear();
-  return made;
+  return whole.finish(Shape());
 }
 
 void BookedText::clear() noexcept {

@@ -1,10 +1,12 @@
 // Steps that bring several datasets together.
 #include <algorithm>
 #include <deque>
+#include <exception>
 #include <limits>
 
 #include "base/check.h"
 #include "data/node.h"
+#include "data/retry.h"
 #include "plimsoll/ops.h"
 
 namespace plimsoll::data {
@@ -24,25 +26,37 @@ class ZipRun : public Iterator {
  public:
   explicit ZipRun(const Nest<Dataset>& datasets)
       : sources_(datasets.map([](const Dataset& d) {
-          return std::make_shared<Source>(Source{d.make_iterator(), std::nullopt});
+          return std::make_shared<Source>(Source{.run = d.make_iterator()});
         })) {}
 
   std::optional<Element> next() override {
-    bool is_over = false;
     // Elements that are there wait for those that there is no memory for yet.
     sources_.for_each([&](const std::shared_ptr<Source>& source) {
-      if (is_over || source->element) return;
-      source->element = source->run->next();
-      is_over = !source->element;
+      if (is_over_ || source->element || source->has_failed) return;
+      try {
+        source->element = source->run->next();
+        is_over_ = !source->element;
+      } catch (const ResourceExhaustedError&) {
+        throw;
+      } catch (...) {  // all others go on with it, so that they stay in step
+        source->has_failed = true;
+        if (!error_) error_ = std::current_exception();
+      }
     });
-    if (is_over) return std::nullopt;
-    return join(sources_);
+    if (!error_ && !is_over_) return join(sources_);
+    sources_.for_each([](const std::shared_ptr<Source>& source) {
+      source->element.reset();
+      source->has_failed = false;
+    });
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    return std::nullopt;
   }
 
  private:
   struct Source {
     std::unique_ptr<Iterator> run;
-    std::optional<Element> element;
+    std::optional<Element> element = {};
+    bool has_failed = false;  // an error came instead
   };
   using Sources = Nest<std::shared_ptr<Source>>;
 
@@ -64,6 +78,8 @@ class ZipRun : public Iterator {
   }
 
   const Sources sources_;
+  std::exception_ptr error_;  // the first one, until all sources have gone on
+  bool is_over_ = false;
 };
 
 bool same_form(const Element& a, const Element& b) {
@@ -88,11 +104,19 @@ class InterleaveRun : public Iterator {
     std::size_t num_empty = 0;
     while (num_empty < open_.size()) {
       std::unique_ptr<Iterator>& run = open_[at_];
-      if (!run) run = open_next();
       if (!run) {
-        ++num_empty;
-        advance();
-        continue;
+        run = open_next();
+        const bool is_replaced = std::exchange(is_replacing_, false);
+        if (!run) {
+          ++num_empty;
+          advance();
+          continue;
+        }
+        if (is_replaced) {
+          advance();
+          num_empty = 0;
+          continue;
+        }
       }
       if (auto element = run->next()) {
         if (++num_given_ == block_) advance();
@@ -100,11 +124,7 @@ class InterleaveRun : public Iterator {
       }
       run.reset();
       num_given_ = 0;
-      // Its place goes to the next dataset, which waits for its turn.
-      run = open_next();
-      if (!run) continue;
-      advance();
-      num_empty = 0;
+      is_replacing_ = true;
     }
     return std::nullopt;
   }
@@ -115,7 +135,8 @@ class InterleaveRun : public Iterator {
     if (!waiting_) waiting_ = in_->next();
     is_over_ = !waiting_;
     if (is_over_) return nullptr;
-    auto run = fn_(*waiting_).make_iterator();
+    auto run =
+        call_or_drop([&] { return fn_(*waiting_).make_iterator(); }, [&] { waiting_.reset(); });
     waiting_.reset();  // not before: without memory for it it waits for another try
     return run;
   }
@@ -131,6 +152,7 @@ class InterleaveRun : public Iterator {
   const std::int64_t block_;
   std::size_t at_ = 0;
   std::int64_t num_given_ = 0;
+  bool is_replacing_ = false;  // the place of one that ended: the next one waits for its turn
   bool is_over_ = false;
 };
 
@@ -217,10 +239,11 @@ Dataset Dataset::concatenate(const Dataset& other) const {
     return make_run([run = std::shared_ptr<Iterator>(first.make_iterator()), other,
                      is_second = false,
                      form = std::optional<Element>()]() mutable -> std::optional<Element> {
-      auto element = run->next();
+      auto element = run ? run->next() : std::nullopt;
       if (!element && !is_second) {
-        is_second = true;
+        run.reset();  // its end comes once
         run = other.make_iterator();
+        is_second = true;  // not before: without memory for it it is begun at another try
         element = run->next();
       }
       if (!element) return std::nullopt;

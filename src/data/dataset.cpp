@@ -76,10 +76,9 @@ class PartRun : public Base {
     while (true) {
       if (!run_) {
         if (repeats_ == 0) return std::nullopt;
-        std::unique_ptr<Base> run = again_();
-        for (std::int64_t i = 0; i < skipped_ && run->next(); ++i) {
-        }
-        run_ = std::move(run);  // not before: without memory on the way it is begun again
+        if (!begun_) begin();
+        skip();
+        run_ = std::move(begun_);
         if (repeats_ > 0) --repeats_;
         num_given_ = 0;
       }
@@ -95,9 +94,28 @@ class PartRun : public Base {
   }
 
  private:
+  void begin() {
+    begun_ = again_();
+    num_left_ = skipped_;
+  }
+  // Without memory on the way it is begun again. What ends in another error is skipped too.
+  void skip() {
+    try {
+      while (num_left_ > 0) {
+        --num_left_;
+        if (!begun_->next()) num_left_ = 0;
+      }
+    } catch (const ResourceExhaustedError&) {
+      begun_.reset();
+      throw;
+    }
+  }
+
   std::function<std::unique_ptr<Base>()> again_;
   const std::int64_t skipped_, taken_;  // taken_ < 0: all
   std::int64_t repeats_;                // < 0: without end
+  std::unique_ptr<Base> begun_;         // a run that still skips
+  std::int64_t num_left_ = 0;           // elements that it has to
   std::unique_ptr<Base> run_;
   std::int64_t num_given_ = 0;
 };
@@ -207,7 +225,9 @@ Dataset Dataset::range(std::int64_t start, std::int64_t stop, std::int64_t step)
   node->make = [start, step, num = node->size] {
     return [start, step, num, i = std::int64_t{0}]() mutable -> std::optional<Element> {
       if (i >= num) return std::nullopt;
-      return Element(constant(start + step * i++));
+      Element made(constant(start + step * i));
+      ++i;  // not before: without memory for it it is made at another try
+      return made;
     };
   };
   return Dataset(std::move(node));

@@ -5,7 +5,9 @@
 
 #include "base/check.h"
 #include "data/node.h"
+#include "data/retry.h"
 #include "plimsoll/ops.h"
+#include "runtime/string_builder.h"
 
 namespace plimsoll::data {
 namespace {
@@ -44,19 +46,21 @@ std::vector<std::int64_t> common_shape(std::span<const Tensor> tensors,
 // The same strings in a larger shape, "" in what is new.
 Tensor padded_strings(const Tensor& t, const std::vector<std::int64_t>& dims) {
   const Shape shape{std::span<const std::int64_t>(dims)};
-  std::vector<std::string> from = t.to_vector<std::string>();
-  std::vector<std::string> to(static_cast<std::size_t>(shape.num_elements()));
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    auto rest = static_cast<std::int64_t>(i);
-    std::int64_t at = 0, stride = 1;
+  const std::span<const std::string> from = strings_of(t, "padded_batch");
+  StringBuilder made(static_cast<std::size_t>(shape.num_elements()), batch_owner());
+  for (std::int64_t i = 0; i < shape.num_elements(); ++i) {
+    std::int64_t rest = i, at = 0, stride = 1;
+    bool is_there = true;
     for (int axis = t.rank() - 1; axis >= 0; --axis) {
-      at += rest % t.shape()[axis] * stride;
-      rest /= t.shape()[axis];
-      stride *= shape[axis];
+      const std::int64_t along = rest % shape[axis];
+      is_there = is_there && along < t.shape()[axis];
+      at += along * stride;
+      rest /= shape[axis];
+      stride *= t.shape()[axis];
     }
-    to[static_cast<std::size_t>(at)] = std::move(from[i]);
+    made.add_copy(is_there ? std::string_view(from[static_cast<std::size_t>(at)]) : "");
   }
-  return constant(std::span<const std::string>(to), shape);
+  return made.finish(shape);
 }
 
 Tensor padded(const Tensor& t, const std::vector<std::int64_t>& dims, double value) {
@@ -117,7 +121,8 @@ Dataset Dataset::padded_batch(std::int64_t batch_size, const PaddedBatchOptions&
       }
       const bool is_short = static_cast<std::int64_t>(elements.size()) < batch_size;
       if (elements.empty() || (is_short && options.drop_remainder)) return std::nullopt;
-      Element batch = pad_elements(elements, options);
+      Element batch =
+          call_or_drop([&] { return pad_elements(elements, options); }, [&] { elements.clear(); });
       elements.clear();
       return batch;
     });
@@ -151,16 +156,18 @@ class BucketRun : public Iterator {
     while (true) {
       for (std::size_t bucket = 0; bucket < waiting_.size(); ++bucket) {
         const auto size = static_cast<std::int64_t>(waiting_[bucket].size());
-        if (size == options_.bucket_batch_sizes[bucket]) return take(bucket);
+        if (size == options_.bucket_batch_sizes[bucket]) return take_or_drop(bucket);
       }
       if (!next_) next_ = in_->next();
       if (!next_) break;
-      const std::size_t bucket = bucket_of(length_(*next_));
+      const std::size_t bucket =
+          call_or_drop([&] { return bucket_of(length_(*next_)); }, [&] { next_.reset(); });
       waiting_[bucket].push_back(std::move(*next_));
       next_.reset();  // not before: without memory for its length it waits for another try
     }
     for (std::size_t bucket = 0; bucket < waiting_.size(); ++bucket) {
-      if (!waiting_[bucket].empty() && !options_.padding.drop_remainder) return take(bucket);
+      if (!waiting_[bucket].empty() && !options_.padding.drop_remainder)
+        return take_or_drop(bucket);
     }
     return std::nullopt;
   }
@@ -170,7 +177,13 @@ class BucketRun : public Iterator {
     const auto& bounds = options_.bucket_boundaries;
     return static_cast<std::size_t>(std::ranges::upper_bound(bounds, length) - bounds.begin());
   }
-  Element take(std::size_t bucket) {
+  Element take_or_drop(std::size_t bucket) {
+    Element batch =
+        call_or_drop([&] { return batch_of(bucket); }, [&] { waiting_[bucket].clear(); });
+    waiting_[bucket].clear();
+    return batch;
+  }
+  Element batch_of(std::size_t bucket) const {
     const std::vector<Element>& elements = waiting_[bucket];
     PaddedBatchOptions padding = options_.padding;
     if (options_.pad_to_bucket_boundary) {
@@ -184,9 +197,7 @@ class BucketRun : public Iterator {
       }
       for (auto& shape : padding.padded_shapes) std::ranges::replace(shape, -1, longest);
     }
-    Element batch = pad_elements(elements, padding);
-    waiting_[bucket].clear();
-    return batch;
+    return pad_elements(elements, padding);
   }
 
   const std::unique_ptr<Iterator> in_;

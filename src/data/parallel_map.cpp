@@ -76,7 +76,6 @@ class Workers {
     if (groups_.empty()) {
       // Without memory for another element it can be tried again: nothing is lost.
       if (shortage_) std::rethrow_exception(std::exchange(shortage_, nullptr));
-      if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
       return std::nullopt;
     }
     Group& group = groups_.front();
@@ -99,7 +98,7 @@ class Workers {
   enum class State { kWaiting, kRunning, kReady };
   struct Group {
     State state = State::kRunning;
-    std::vector<Element> in;
+    std::vector<Element> in;  // none: an error of the input
     std::deque<Outcome> out;
     std::exception_ptr shortage;  // there is no memory, not even after all others have given theirs
   };
@@ -148,7 +147,7 @@ class Workers {
     lock.unlock();
     std::vector<Element> elements;
     std::exception_ptr error;
-    bool is_short = false, is_end = false;
+    bool is_short = false, is_end = false;  // else an error comes behind the elements
     const Clock::time_point begin = Clock::now();
     try {
       while (elements.size() < most && !is_end && Clock::now() - begin < kGroupTime) {
@@ -160,7 +159,6 @@ class Workers {
       is_short = true;
       error = std::current_exception();
     } catch (...) {
-      is_end = true;
       error = std::current_exception();
     }
     lock.lock();
@@ -172,14 +170,19 @@ class Workers {
       return nullptr;
     }
     is_starved_ = false;
-    if (is_end) {
-      error_ = error;
-      is_done_ = true;
-    }
+    is_done_ = is_end;
     if (is_short && elements.empty()) shortage_ = error;
-    if (elements.empty()) return nullptr;
-    groups_.emplace_back().in = std::move(elements);
-    return &groups_.back();
+    Group* group = nullptr;
+    if (!elements.empty()) {
+      group = &groups_.emplace_back();
+      group->in = std::move(elements);
+    }
+    if (error && !is_short) {
+      Group& failed = groups_.emplace_back();
+      failed.out.push_back({{}, error});
+      failed.state = State::kReady;
+    }
+    return group;
   }
 
   void compute(std::unique_lock<std::mutex>& lock, Group& group) {
@@ -252,7 +255,7 @@ class Workers {
     bool is_any = !is_alone;
     for (Group& behind : groups_) {
       if (&behind == &group) continue;
-      if (behind.state != State::kReady) continue;
+      if (behind.state != State::kReady || behind.in.empty()) continue;  // or an error
       behind.out.clear();
       behind.state = State::kWaiting;
       is_any = true;
@@ -281,7 +284,6 @@ class Workers {
   std::size_t num_ahead_;            // groups
   std::size_t group_size_ = 1;       // of the next one
   std::list<Group> groups_;
-  std::exception_ptr error_;
   std::exception_ptr shortage_;  // for another element, though nobody else holds any
   std::uint64_t num_begun_ = 0;  // times that a thread began to take or to compute
   int num_running_ = 0;          // threads that compute

@@ -17,6 +17,7 @@
 #include "data/crc32c.h"
 #include "data/file_stream.h"
 #include "data/node.h"
+#include "data/retry.h"
 #include "data/zlib_memory.h"
 #include "plimsoll/data/files.h"
 #include "plimsoll/ops.h"
@@ -37,11 +38,14 @@ std::uint32_t u32_at(const std::byte* bytes) {
   return value;
 }
 
-// Reads one file after another. What has no memory for an item says so and can be called again.
+// Reads one file after another. What has no memory for an item says so and can be called again;
+// after any other error the next file begins.
 class ItemReader {
  public:
   virtual ~ItemReader() = default;
   virtual void begin(FileStream&) {}
+  // After an error: whether it is known where the next item is.
+  virtual bool can_go_on() const { return false; }
   // Fills `item`, which is empty or holds what a call that threw has read. False at the end.
   virtual bool read(FileStream& file, BookedText& item) = 0;
 };
@@ -51,7 +55,10 @@ class RecordReader : public ItemReader {
  public:
   static constexpr std::uint64_t kPieceBytes = 1u << 20;
 
+  void begin(FileStream&) override { length_.reset(); }
+  bool can_go_on() const override { return is_whole_; }
   bool read(FileStream& file, BookedText& record) override {
+    is_whole_ = false;
     if (!length_) {
       start_ = file.offset();
       std::byte head[12];
@@ -83,20 +90,21 @@ class RecordReader : public ItemReader {
     length_.reset();
     std::byte foot[4];
     if (file.read(foot) < sizeof foot) damaged(file, "truncated record");
+    is_whole_ = true;
     if (masked_crc32c(std::as_bytes(std::span(record.text()))) != u32_at(foot))
       damaged(file, "corrupted record (checksum of its bytes)");
     return true;
   }
 
  private:
-  [[noreturn]] void damaged(const FileStream& file, const char* what) {
-    length_.reset();
+  [[noreturn]] void damaged(const FileStream& file, const char* what) const {
     throw DataLossError(fmt::format("'{}': {} at byte {}", file.path(), what, start_));
   }
 
   std::uint64_t start_ = 0;
   std::optional<std::uint64_t> length_;  // of the record that is being read
   bool is_length_sure_ = false;
+  bool is_whole_ = false;  // all of its bytes were read, whatever they are
 };
 
 class LineReader : public ItemReader {
@@ -153,28 +161,33 @@ class FilesRun : public Iterator {
     while (true) {
       if (!file_) {
         if (at_ == filenames_.size()) return std::nullopt;
-        file_ = std::make_unique<FileStream>(filenames_[at_], compression_);
-        ++at_;
-        reader_->begin(*file_);
+        call_or_drop([&] { open(); }, [&] { ++at_; });
       }
-      try {
-        is_read_ = is_read_ || reader_->read(*file_, item_);
-        if (is_read_) {
-          Element element(item_.take());
-          is_read_ = false;  // not before: without memory for it it waits for another try
-          return element;
-        }
-      } catch (const ResourceExhaustedError&) {
-        throw;
-      } catch (...) {
-        item_.clear();
-        throw;
-      }
+      if (auto element = call_or_drop([&] { return read(); }, [&] { drop(); })) return element;
       file_.reset();
     }
   }
 
  private:
+  void open() {
+    auto file = std::make_unique<FileStream>(filenames_[at_], compression_);
+    reader_->begin(*file);
+    file_ = std::move(file);  // not before: without memory it is opened at another try
+    ++at_;
+  }
+  std::optional<Element> read() {
+    is_read_ = is_read_ || reader_->read(*file_, item_);
+    if (!is_read_) return std::nullopt;
+    Element element(item_.take());
+    is_read_ = false;  // not before: without memory for it it waits for another try
+    return element;
+  }
+  void drop() {
+    item_.clear();
+    is_read_ = false;
+    if (!reader_->can_go_on()) file_.reset();
+  }
+
   const std::vector<std::string> filenames_;
   const std::string compression_;
   const std::unique_ptr<ItemReader> reader_;

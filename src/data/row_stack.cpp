@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/check.h"
 #include "data/node.h"
 #include "runtime/dispatch.h"
 #include "runtime/placement.h"
@@ -47,19 +46,13 @@ void RowStack::begin(const Element& like, std::int64_t capacity) {
 
 bool RowStack::add(const Element& element) {
   std::size_t i = 0;
-  bool is_here = true;
+  bool fits = true;
   element.for_each([&](const Tensor& t) {
     const std::size_t at = i++;
-    if (at >= leaves_.size()) return;
-    PLIMSOLL_CHECK(is_alike(leaves_[at], t), InvalidArgumentError,
-                   "Cannot batch tensors with different shapes in component {}. First element had "
-                   "shape {} and element {} had shape {}.",
-                   at, Shape(row_dims(leaves_[at])).to_string(), num_rows_, t.shape().to_string());
-    is_here = is_here && owner_of(leaves_[at]) == owner_of(t);
+    fits = fits && at < leaves_.size() && is_alike(leaves_[at], t) &&
+           owner_of(leaves_[at]) == owner_of(t);
   });
-  PLIMSOLL_CHECK(i == leaves_.size(), InvalidArgumentError,
-                 "Cannot batch elements of {} and of {} tensors", leaves_.size(), i);
-  if (!is_here) return false;
+  if (!fits || i != leaves_.size()) return false;
   if (num_rows_ == capacity_) grow();
   i = 0;
   element.for_each([&](const Tensor& t) {

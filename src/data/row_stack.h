@@ -17,9 +17,9 @@ class RowStack {
   // Room for so many elements like this one, which is none of them yet.
   // memory: the batch (tag dataset). throws: ResourceExhaustedError. pre: can_hold, not begun.
   void begin(const Element& like, std::int64_t capacity);
-  // Another one. False, and nothing has changed, if it is on another device than the first.
-  // memory: none, unless there are more than was said.
-  // throws: InvalidArgumentError for another shape; ResourceExhaustedError.
+  // Another one. False, and nothing has changed, if it is on another device than the first or of
+  // another form. memory: none, unless there are more than was said. throws:
+  // ResourceExhaustedError.
   bool add(const Element& element);
   // The elements so far, where they stand.
   std::vector<Element> rows() const;

@@ -8,6 +8,7 @@
 #include "runtime/context.h"
 #include "runtime/dispatch.h"
 #include "runtime/placement.h"
+#include "runtime/string_builder.h"
 #include "tensor/tensor_impl.h"
 
 namespace plimsoll::data {
@@ -25,16 +26,25 @@ Shape shape_of_rows(const Tensor& t, std::size_t num) {
   return Shape(dims);
 }
 
+std::uint64_t sum_of_bytes(std::span<const std::string> words) {
+  std::uint64_t sum = 0;
+  for (const std::string& word : words) sum += word.size();
+  return sum;
+}
+
 Tensor gather_strings(const Tensor& t, std::span<const std::int64_t> rows) {
-  const std::vector<std::string>& all = t.impl()->buffer->strings;
+  const std::span<const std::string> all = strings_of(t, "batch");
   const std::size_t width = t.shape()[0] ? all.size() / static_cast<std::size_t>(t.shape()[0]) : 0;
-  std::vector<std::string> words;
-  words.reserve(rows.size() * width);
+  const auto words_of = [&](std::int64_t row) {
+    return all.subspan(static_cast<std::size_t>(row) * width, width);
+  };
+  std::uint64_t nbytes = 0;
+  for (const std::int64_t row : rows) nbytes += sum_of_bytes(words_of(row));
+  StringBuilder words(rows.size() * width, batch_owner(), nbytes);
   for (const std::int64_t row : rows) {
-    const auto first = all.begin() + row * static_cast<std::ptrdiff_t>(width);
-    words.insert(words.end(), first, first + static_cast<std::ptrdiff_t>(width));
+    for (const std::string& word : words_of(row)) words.add_copy(word);
   }
-  return constant(std::span<const std::string>(words), shape_of_rows(t, rows.size()));
+  return words.finish(shape_of_rows(t, rows.size()));
 }
 
 // pre: both on the host.
@@ -94,12 +104,14 @@ Shape shape_of_stack(std::span<const Tensor> rows) {
 }
 
 Tensor stack_strings(std::span<const Tensor> rows) {
-  std::vector<std::string> words;
+  const Shape shape = shape_of_stack(rows);
+  std::uint64_t nbytes = 0;
+  for (const Tensor& t : rows) nbytes += sum_of_bytes(strings_of(t, "batch"));
+  StringBuilder words(static_cast<std::size_t>(shape.num_elements()), batch_owner(), nbytes);
   for (const Tensor& t : rows) {
-    const std::vector<std::string>& own = t.impl()->buffer->strings;
-    words.insert(words.end(), own.begin(), own.end());
+    for (const std::string& word : strings_of(t, "batch")) words.add_copy(word);
   }
-  return constant(std::span<const std::string>(words), shape_of_stack(rows));
+  return words.finish(shape);
 }
 
 class ElementRun : public Iterator {

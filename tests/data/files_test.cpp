@@ -112,6 +112,58 @@ TEST_F(FilesTest, Lines) {
   EXPECT_EQ(all_of(TextLineDataset({wide})).back(), "z");
 }
 
+// A file that cannot be read is left with an error, and the next one begins.
+TEST_F(FilesTest, FilesBehindABadOneAreRead) {
+  using Texts = std::vector<std::string>;
+  const auto with_errors = [](const Dataset& dataset) {
+    Texts found;
+    const auto run = dataset.make_iterator();
+    while (found.size() < 100) {
+      try {
+        const auto element = run->next();
+        if (!element) return found;
+        found.push_back(element->leaf().to_vector<std::string>()[0]);
+      } catch (const Error&) {
+        found.emplace_back("error");
+      }
+    }
+    return found;
+  };
+  const auto records = [&](const std::string& name, const std::string& compression) {
+    io::TFRecordWriter writer(file(name), compression);
+    for (const char* record : {"one", "two", "three"}) writer.write(record);
+    writer.close();
+    return text_of(file(name));
+  };
+  const std::string whole = records("whole", "");
+  const Texts behind_error{"error", "one", "two", "three"};
+  EXPECT_EQ(with_errors(TFRecordDataset({file("not there"), file("whole")})), behind_error);
+  EXPECT_EQ(with_errors(TextLineDataset({file("not there"), write("line", "a")})),
+            (Texts{"error", "a"}));
+  std::string bad = whole;
+  bad[0] ^= 1;  // the length
+  EXPECT_EQ(with_errors(TFRecordDataset({write("bad", bad), file("whole")})), behind_error);
+  EXPECT_EQ(with_errors(TFRecordDataset({write("bad", whole.substr(0, 13)), file("whole")})),
+            behind_error);
+  bad = whole;
+  bad[12] ^= 1;  // a byte: where the next record is, is known
+  EXPECT_EQ(with_errors(TFRecordDataset({write("bad", bad)})), (Texts{"error", "two", "three"}));
+
+  std::string packed = records("packed", "GZIP");
+  packed[10] = '\xff';  // a block of no kind
+  EXPECT_EQ(with_errors(TFRecordDataset({write("bad", packed), file("packed")},
+                                        {.compression_type = "GZIP"})),
+            behind_error);
+  EXPECT_EQ(with_errors(TextLineDataset({file("bad")}, {.compression_type = "GZIP"})),
+            Texts{"error"});
+  EXPECT_EQ(with_errors(FixedLengthRecordDataset({file("bad"), file("bad")}, 2,
+                                                 {.header_bytes = 1, .compression_type = "GZIP"})),
+            (Texts{"error", "error"}));
+  const std::string pieces = write("pieces", "aabbc");
+  EXPECT_EQ(with_errors(FixedLengthRecordDataset({pieces, pieces}, 2)),
+            (Texts{"aa", "bb", "error", "aa", "bb", "error"}));
+}
+
 TEST_F(FilesTest, PiecesOfOneLength) {
   const std::string path = write("pieces", "HHaabbccF");
   EXPECT_EQ(all_of(FixedLengthRecordDataset({path}, 2, {.header_bytes = 2, .footer_bytes = 1})),

@@ -171,6 +171,142 @@ TEST(TransformsTest, NothingIsHeldWhenARunIsLeft) {
   EXPECT_EQ(memory::report().total, before);
 }
 
+// The numbers of a run; kError where another error than that of memory came, kEnd behind the last.
+constexpr std::int64_t kError = -1, kEnd = -2;
+Ints numbers_and_errors(const Dataset& dataset) {
+  Ints found;
+  const auto run = dataset.make_iterator();
+  while (found.size() < 100) {  // errors that never end are a failure, not a hang
+    try {
+      const auto element = run->next();
+      if (!element) {
+        found.push_back(kEnd);
+        break;
+      }
+      element->for_each([&](const Tensor& t) {
+        for (const std::int64_t v : ints_of(t)) found.push_back(v);
+      });
+    } catch (const InvalidArgumentError&) {
+      found.push_back(kError);
+    }
+  }
+  return found;
+}
+// 1 to `last`, with an error instead of `bad`.
+Dataset numbers_but(std::int64_t bad, std::int64_t last) {
+  return Dataset::range(1, last + 1).map([bad](const Element& e) {
+    if (int_of(e) == bad) throw InvalidArgumentError("bad");
+    return e;
+  });
+}
+Element same(const Element& element) {
+  return element;
+}
+
+TEST(TransformsTest, WhatIsBehindAnErrorComesNext) {
+  const Ints expected{1, kError, 3, 4, 5, 6, kEnd};
+  const Dataset numbers = numbers_but(2, 6);
+  EXPECT_EQ(numbers_and_errors(numbers), expected);
+  for (int i = 0; i < 20; ++i)
+    EXPECT_EQ(numbers_and_errors(numbers.map(same, {.num_parallel_calls = 2})), expected);
+  EXPECT_EQ(numbers_and_errors(numbers.take(7)), expected);
+  EXPECT_EQ(numbers_and_errors(numbers.skip(2)), (Ints{kError, 3, 4, 5, 6, kEnd}));
+  EXPECT_EQ(numbers_and_errors(numbers.skip(2).repeat(2)),
+            (Ints{kError, 3, 4, 5, 6, kError, 3, 4, 5, 6, kEnd}));
+  EXPECT_EQ(numbers_and_errors(numbers_but(6, 6).map(same, {.num_parallel_calls = 2})),
+            (Ints{1, 2, 3, 4, 5, kError, kEnd}));
+}
+
+TEST(TransformsTest, ZipStaysInStepBehindAnError) {
+  EXPECT_EQ(
+      numbers_and_errors(Dataset::zip({Dataset::range(10), numbers_but(2, 4), numbers_but(2, 5)})),
+      (Ints{0, 1, 1, kError, 2, 3, 3, 3, 4, 4, kEnd}));
+  EXPECT_EQ(numbers_and_errors(Dataset::zip({numbers_but(2, 9), Dataset::range(1)})),
+            (Ints{1, 0, kError, kEnd}));
+}
+
+TEST(TransformsTest, BatchesThatCannotBeAreLeft) {
+  // of 1, 1, 2, 2, 3, 3 and 4 numbers
+  const Dataset rows = Dataset::range(7).map([](const Element& e) {
+    const std::int64_t i = int_of(e);
+    return Element(fill({i / 2 + 1}, static_cast<double>(i), int64));
+  });
+  const Dataset unknown = rows.filter([](const Element&) { return true; });
+  for (const Dataset& dataset : {rows, unknown}) {
+    EXPECT_EQ(numbers_and_errors(dataset.batch(3)), (Ints{kError, kError, 6, 6, 6, 6, kEnd}));
+    EXPECT_EQ(numbers_and_errors(dataset.batch(2)),
+              (Ints{0, 1, 2, 2, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 6, 6, kEnd}));
+    EXPECT_EQ(numbers_and_errors(dataset.padded_batch(3, {.padded_shapes = {{2}}})),
+              (Ints{0, 0, 1, 0, 2, 2, kError, kError, kEnd}));
+  }
+  const auto length = [](const Element& e) {
+    if (e.leaf().shape()[0] == 2) throw InvalidArgumentError("two");
+    return e.leaf().shape()[0];
+  };
+  EXPECT_EQ(numbers_and_errors(rows.bucket_by_sequence_length(
+                length, {.bucket_boundaries = {2}, .bucket_batch_sizes = {2, 2}})),
+            (Ints{0, 1, kError, kError, 4, 4, 4, 5, 5, 5, 6, 6, 6, 6, kEnd}));
+  EXPECT_EQ(
+      numbers_and_errors(rows.bucket_by_sequence_length(length, {.bucket_boundaries = {2},
+                                                                 .bucket_batch_sizes = {2, 2},
+                                                                 .pad_to_bucket_boundary = true})),
+      (Ints{0, 1, kError, kError, kError, kError, kEnd}));
+}
+
+TEST(TransformsTest, DatasetsThatCannotBeMadeAreLeft) {
+  const auto two = [](const Element& e) {
+    const std::int64_t i = int_of(e);
+    if (i == 1) throw InvalidArgumentError("one");
+    return Dataset::range(10 * i, 10 * i + 2);
+  };
+  EXPECT_EQ(numbers_and_errors(Dataset::range(3).flat_map(two)),
+            (Ints{0, 1, kError, 20, 21, kEnd}));
+  EXPECT_EQ(numbers_and_errors(Dataset::range(4).interleave(two, {.cycle_length = 2})),
+            (Ints{0, kError, 20, 1, 21, 30, 31, kEnd}));
+}
+
+TEST(TransformsTest, RefusedDatasetsKeepTheOrderOfTurns) {
+  for (int refused = 0; refused < 4; ++refused) {
+    int num_calls = 0;
+    const auto run = Dataset::range(4)
+                         .interleave(
+                             [&](const Element& e) {
+                               if (num_calls++ == refused) throw ResourceExhaustedError("once");
+                               return Dataset::range(10 * int_of(e), 10 * int_of(e) + 2);
+                             },
+                             {.cycle_length = 2})
+                         .make_iterator();
+    Ints found;
+    int num_refused = 0;
+    while (true) {
+      try {
+        const auto element = run->next();
+        if (!element) break;
+        found.push_back(int_of(*element));
+      } catch (const ResourceExhaustedError&) {
+        ASSERT_EQ(++num_refused, 1);
+      }
+    }
+    EXPECT_EQ(found, (Ints{0, 10, 1, 11, 20, 30, 21, 31})) << refused;
+    EXPECT_EQ(num_refused, 1);
+  }
+}
+
+TEST(TransformsTest, StringsAreFilledUp) {
+  const std::vector<std::string> words{"a", "b", "c", "d"};
+  const Dataset rows = Dataset::range(2).map([&](const Element& e) {
+    const std::int64_t i = int_of(e);
+    return Element(
+        constant(std::span<const std::string>(words), i == 0 ? Shape{2, 2} : Shape{1, 4}));
+  });
+  const auto batch = rows.padded_batch(2).make_iterator()->next();
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(batch->leaf().shape(), (Shape{2, 2, 4}));
+  EXPECT_EQ(batch->leaf().to_vector<std::string>(),
+            (std::vector<std::string>{"a", "b", "", "", "c", "d", "", "",  //
+                                      "a", "b", "c", "d", "", "", "", ""}));
+}
+
 TEST(TransformsTest, ErrorsInFunctionsComeThrough) {
   const Dataset bad =
       Dataset::range(3).filter([](const Element&) -> bool { throw std::runtime_error("no"); });

@@ -197,3 +197,88 @@ def test_a_generator_without_memory_is_not_at_its_end(tf):
         for _ in range(3):
             with pytest.raises(tf.errors.ResourceExhaustedError, match="no room for the second"):
                 next(run)
+
+
+def test_an_error_of_a_generator_keeps_nothing(tf, in_use):
+    def rows():
+        kept = tf.zeros([1 << 16])
+        yield 1
+        raise tf.errors.ResourceExhaustedError(None, None, f"no room beside {kept.shape}")
+
+    dataset = tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec([], tf.int32))
+
+    def use():
+        run = iter(dataset)
+        assert int(next(run)) == 1
+        for _ in range(2):
+            with pytest.raises(tf.errors.ResourceExhaustedError, match="no room beside"):
+                next(run)
+        del run
+
+    use()
+    before = in_use()
+    for _ in range(3):
+        use()
+    assert in_use() == before
+
+
+class Rows:
+    """Numbers, with an error before each."""
+
+    def __init__(self, error):
+        self._error = error
+        self._at = 0
+        self._is_there = True
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self._is_there = not self._is_there
+        if not self._is_there:
+            raise self._error()
+        self._at += 1
+        return self._at
+
+
+def rows_with_errors(tf, error):
+    return tf.data.Dataset.from_generator(lambda: Rows(error), output_signature=tf.TensorSpec([], tf.int32))
+
+
+def test_iterators_without_memory_are_asked_again(tf):
+    run = iter(rows_with_errors(tf, lambda: tf.errors.ResourceExhaustedError(None, None, "not yet")))
+    for i in (1, 2, 3):
+        with pytest.raises(tf.errors.ResourceExhaustedError, match="not yet"):
+            next(run)
+        assert int(next(run)) == i
+
+
+def test_turns_go_on_behind_an_error(tf):
+    good = tf.data.Dataset.range(10, 12).map(lambda x: tf.cast(x, tf.int32))
+    run = iter(tf.data.Dataset.choose_from_datasets([rows_with_errors(tf, lambda: ValueError("bad")), good],
+                                                    tf.data.Dataset.from_tensor_slices([0, 1, 0, 1]).map(
+                                                        lambda x: tf.cast(x, tf.int64))))
+    with pytest.raises(ValueError, match="bad"):
+        next(run)
+    assert [int(x) for x in run] == [10, 1, 11]
+
+
+def test_functions_of_datasets_without_memory_are_called_again(tf):
+    calls = []
+
+    def refused_once(*args):
+        calls.append(args)
+        if len(calls) % 2:
+            raise tf.errors.ResourceExhaustedError(None, None, "not yet")
+
+    def two(x):
+        refused_once(x)
+        return tf.data.Dataset.from_tensors(x).repeat(2)
+
+    run = iter(tf.data.Dataset.range(2).flat_map(two))
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="not yet"):
+        next(run)
+    assert [int(next(run)), int(next(run))] == [0, 0]
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="not yet"):
+        next(run)
+    assert [int(x) for x in run] == [1, 1]

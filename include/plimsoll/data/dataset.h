@@ -78,7 +78,9 @@ struct BucketOptions {
 class Iterator {
  public:
   virtual ~Iterator() = default;
-  // The next element, or none at the end. throws: what functions of map and generators throw.
+  // The next element, or none at the end, which comes once. After ResourceExhaustedError who asks
+  // again gets the same element, after any other error the next one. throws: what functions of map
+  // and generators throw.
   virtual std::optional<Element> next() = 0;
 };
 

@@ -3,6 +3,7 @@
 Not Python generators, which end with the first error: what found no memory for an element is asked for it again.
 """
 
+import inspect
 import random
 
 from ..errors import ResourceExhaustedError
@@ -18,19 +19,21 @@ class Checked:
         self._items = iter(items)
         self._spec = spec
         self._waiting = _NOTHING
-        self._failed = None
+        self._failed = None  # the message of the error that a generator has ended with
 
     def __iter__(self):
         return self
 
     def __next__(self):
         if self._failed is not None:
-            raise self._failed
+            raise ResourceExhaustedError(None, None, self._failed)
         if self._waiting is _NOTHING:
             try:
                 self._waiting = next(self._items)
             except ResourceExhaustedError as error:
-                self._failed = error  # the generator has ended, which is not the end of its items
+                if inspect.isgenerator(self._items):
+                    # It has ended, which is not the end of its items. The error itself has frames that hold the run.
+                    self._failed = error.message
                 raise
         try:
             made = _spec.checked(self._waiting, self._spec)
@@ -92,6 +95,11 @@ class InTurns:
                     self._numbers.leave_out(self._waiting)
                 self._waiting = None
                 continue
+            except ResourceExhaustedError:
+                raise
+            except BaseException:
+                self._waiting = None
+                raise
             self._waiting = None
             return element
         raise StopIteration
