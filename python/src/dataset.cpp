@@ -140,12 +140,7 @@ Dataset::DatasetFn to_dataset_fn(const DatasetFunction& fn, const char* what, bo
 Dataset from_python_generator(const DatasetFunction& fn) {
   return Dataset::from_generator([callback = fn.callback]() -> Dataset::Generator {
     const nb::gil_scoped_acquire lock;
-    const std::shared_ptr<PyObject> items(call_for_step(*callback, Element::List()).release().ptr(),
-                                          [](PyObject* object) {
-                                            const nb::gil_scoped_acquire inner;
-                                            Py_DECREF(object);
-                                          });
-    return [items]() -> std::optional<Element> {
+    return [items = share(call_for_step(*callback, Element::List()))]() -> std::optional<Element> {
       const nb::gil_scoped_acquire inner;
       const EagerScope now;
       const nb::object item = nb::steal(PyIter_Next(items.get()));

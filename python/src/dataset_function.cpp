@@ -5,6 +5,7 @@
 
 #include "convert.h"
 #include "errors.h"
+#include "gil.h"
 #include "op_table.h"
 #include "plimsoll/interop.h"
 #include "plimsoll/ops.h"
@@ -252,11 +253,7 @@ data::Dataset to_kept_dataset(nb::handle value, const char* what) {
         fmt::format("{} must return a `Dataset` object. Got {}.", what, class_repr(value)));
   }
   const data::Dataset inner = *nb::inst_ptr<data::Dataset>(value.attr("_c"));
-  const std::shared_ptr<PyObject> kept(nb::borrow(value).release().ptr(), [](PyObject* object) {
-    const nb::gil_scoped_acquire lock;
-    Py_DECREF(object);
-  });
-  return inner.keeping(kept);
+  return inner.keeping(share(nb::borrow(value)));
 }
 
 namespace {
