@@ -79,6 +79,16 @@ std::vector<LayerPtr> SequentialModel::layers() const {
 void SequentialModel::rebuild() {
   functional_.reset();
   set_built(false);
+  if (stack_.size() > 1) {  // a first layer that is a model may know what the input is
+    const auto* sequential = dynamic_cast<const SequentialModel*>(stack_[0].get());
+    const auto* model = sequential ? sequential->functional_.get()
+                                   : dynamic_cast<const FunctionalModel*>(stack_[0].get());
+    if (model && model->inputs().is_leaf()) {
+      const KerasTensor& known = model->inputs().leaf().symbolic();
+      const InputLayerConfig config{known.shape(), known.dtype()};
+      stack_.insert(stack_.begin(), std::make_shared<InputLayer>(config));
+    }
+  }
   InputLayer* input = input_of(stack_);
   if (!input || stack_.size() < 2) return;
   const KerasTensor first = input->tensor();

@@ -174,3 +174,14 @@ def test_ends_that_are_not_there(keras):
 
 
 EXPECTED = [[-0.752762, 0.122154], [-0.683377, 0.035155]]  # Keras 3.15 on TensorFlow 2.21
+
+
+def test_a_sequential_model_of_a_built_one_is_built(tf):
+    """As in the tutorial on augmenting data."""
+    keras = tf.keras
+    first = keras.Sequential([keras.Input((16, 16, 3)), keras.layers.RandomFlip("horizontal")])
+    model = keras.Sequential([first, keras.layers.Conv2D(4, 3)])
+    assert model.built and len(model.weights) == 2 and tuple(model.output_shape) == (None, 14, 14, 4)
+    inputs = keras.Input((5,))
+    base = keras.Model(inputs, keras.layers.Dense(3)(inputs))
+    assert tuple(keras.Sequential([base, keras.layers.Dense(2)]).output_shape) == (None, 2)
