@@ -143,12 +143,8 @@ Dataset from_python_generator(const DatasetFunction& fn) {
     return [items = share(call_for_step(*callback, Element::List()))]() -> std::optional<Element> {
       const nb::gil_scoped_acquire inner;
       const EagerScope now;
-      const nb::object item = nb::steal(PyIter_Next(items.get()));
-      if (item.is_valid()) return to_dataset_element(item);
-      if (!PyErr_Occurred()) return {};
-      nb::python_error error;
-      rethrow_shortage(error);
-      throw error;
+      const std::optional<nb::object> item = next_item(items.get());
+      return item ? std::optional(to_dataset_element(*item)) : std::nullopt;
     };
   });
 }

@@ -197,6 +197,15 @@ void rethrow_shortage(nb::python_error& error) {
     throw ResourceExhaustedError(text_of(error.value()));
 }
 
+std::optional<nb::object> next_item(PyObject* iterator) {
+  nb::object item = nb::steal(PyIter_Next(iterator));
+  if (item.is_valid()) return item;
+  if (!PyErr_Occurred()) return {};
+  nb::python_error error;
+  rethrow_shortage(error);
+  throw error;
+}
+
 std::shared_ptr<void> PyCallback::enter() const {
   if (is_traced_) return nullptr;
   attach_thread();

@@ -28,6 +28,9 @@ nb::object numpy_from_element(const data::Element& element);
 
 // Throws Python's ResourceExhaustedError as C++'s: steps know it, and may try again.
 void rethrow_shortage(nb::python_error& error);
+// The next item of a Python iterator, or none at its end. pre: Python's lock is held. throws: what
+// it raises, a shortage as above.
+std::optional<nb::object> next_item(PyObject* iterator);
 
 // What a step sees of a Python function.
 class PyCallback {

@@ -2,6 +2,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "convert.h"
+#include "dataset_function.h"
 #include "gil.h"
 #include "keras_callback.h"
 #include "keras_py_layer.h"
@@ -98,10 +99,8 @@ data::Dataset to_dataset(nb::handle make) {
         const nb::gil_scoped_acquire lock;
         return [iterator = share(nb::borrow(kept.get())())]() -> std::optional<data::Element> {
           const nb::gil_scoped_acquire inner;
-          const nb::object item = nb::steal(PyIter_Next(iterator.get()));
-          if (item.is_valid()) return to_element(item);
-          if (PyErr_Occurred()) throw nb::python_error();
-          return {};
+          const std::optional<nb::object> item = next_item(iterator.get());
+          return item ? std::optional(to_element(*item)) : std::nullopt;
         };
       });
 }
