@@ -130,14 +130,14 @@ struct BatchNode : DatasetNode, std::enable_shared_from_this<BatchNode> {
     if (n < 0) return n;
     return drop ? n / size : (n + size - 1) / size;
   }
-  Holds holds(Depth depth) const override {
+  Holds holds(const Use& use) const override {
     const std::int64_t n = in->cardinality();
     const std::int64_t num_rows = n >= 0 ? std::min(n, size) : size;
     const auto count = static_cast<std::uint64_t>(num_rows);
-    const Holds before = in->holds(depth);
+    const Holds before = in->holds(use.taking_times(size));
     if (!in->rows()) return held(before, count);
     Holds holds = before;
-    holds.element = holds.given = bytes_of_rows(*in->rows(), num_rows);
+    holds.element = holds.given = holds.owned = bytes_of_rows(*in->rows(), num_rows);
     holds.busy = holds.kept + holds.given;
     holds.keeps_last = true;
     return holds;
@@ -148,6 +148,7 @@ struct BatchNode : DatasetNode, std::enable_shared_from_this<BatchNode> {
     return is_placed ? placed(before, count, largest_seen())
                      : collected(before, count, largest_seen());
   }
+  bool can_begin_again() const override { return in->can_begin_again(); }
   std::vector<std::int64_t> batch_rows() const override {
     const std::int64_t n = in->cardinality();
     if (n < 0) return {size};

@@ -1,6 +1,5 @@
 // Steps that choose among elements, or take them apart.
 #include <algorithm>
-#include <mutex>
 
 #include "base/check.h"
 #include "data/node.h"
@@ -84,33 +83,26 @@ struct StepNode : DatasetNode, std::enable_shared_from_this<StepNode> {
     return make_noted_run(shared_from_this(), step.run());
   }
   std::int64_t cardinality() const override { return step.count(); }
-  Holds holds(Depth depth) const override {
+  std::vector<std::int64_t> batch_rows() const override {
+    std::vector<std::int64_t> rows;
+    for (const Dataset& in : step.from) {
+      const auto of_in = in.node()->batch_rows();
+      if (!step.keeps_rows || (!rows.empty() && rows != of_in)) return {};
+      rows = of_in;
+    }
+    return rows;
+  }
+  bool can_begin_again() const override {
+    return std::ranges::all_of(step.from,
+                               [](const Dataset& in) { return in.node()->can_begin_again(); });
+  }
+  Holds holds(const Use& use) const override {
     const std::uint64_t seen = largest_seen();
-    if (step.holds) return step.holds(depth, seen);
-    return {.element = seen, .given = seen, .kept = 0, .busy = seen, .is_exact = false};
+    if (step.holds) return step.holds(use, seen);
+    return {
+        .element = seen, .given = seen, .owned = seen, .busy = seen, .trust = Trust::kMost};
   }
 };
-
-// What a cached dataset gave, once it has been run to its end.
-struct Cached {
-  std::mutex mutex;
-  std::vector<Element> elements;
-  bool is_whole = false;
-};
-
-// All elements, if they are not there already. How many those are may not be known.
-Holds held(const Dataset& in, Cached& cached, Depth depth, std::uint64_t seen) {
-  std::scoped_lock lock(cached.mutex);
-  if (cached.is_whole) return {.element = seen};
-  const Holds before = in.node()->holds(depth);
-  const auto count =
-      static_cast<std::uint64_t>(std::max<std::int64_t>(1, in.node()->cardinality()));
-  Holds holds = with_buffer(before, count - 1);
-  holds.kept += before.given;  // that which was given is kept too
-  holds.given = 0;
-  holds.is_exact = false;
-  return holds;
-}
 
 }  // namespace
 
@@ -119,8 +111,11 @@ Dataset make_step(Step step) {
   node->step = std::move(step);
   return Dataset(std::move(node));
 }
-std::function<Holds(Depth, std::uint64_t)> passing_on(const Dataset& in) {
-  return [in](Depth depth, std::uint64_t) { return in.node()->holds(depth); };
+std::function<Holds(const Use&, std::uint64_t)> passing_on(const Dataset& in,
+                                                           std::function<Use(const Use&)> use_in) {
+  return [in, use_in](const Use& use, std::uint64_t) {
+    return in.node()->holds(use_in ? use_in(use) : use);
+  };
 }
 std::unique_ptr<Iterator> make_run(std::function<std::optional<Element>()> next) {
   return std::make_unique<FunctionRun>(std::move(next));
@@ -140,7 +135,9 @@ Dataset Dataset::filter(std::function<bool(const Element&)> predicate) const {
                                 return std::nullopt;
                               });
                         },
-                    .holds = passing_on(*this)});
+                    .from = {*this},
+                    .keeps_rows = true,
+                    .holds = passing_on(*this, &Use::taking_all)});
 }
 
 Dataset Dataset::take_while(std::function<bool(const Element&)> predicate) const {
@@ -153,7 +150,9 @@ Dataset Dataset::take_while(std::function<bool(const Element&)> predicate) const
                                 return run->take();
                               });
                         },
-                    .holds = passing_on(*this)});
+                    .from = {*this},
+                    .keeps_rows = true,
+                    .holds = passing_on(*this, &Use::taking_all)});
 }
 
 Dataset Dataset::enumerate(std::int64_t start) const {
@@ -169,11 +168,13 @@ Dataset Dataset::enumerate(std::int64_t start) const {
                           });
                         },
                     .count = [in = *this] { return in.cardinality(); },
+                    .from = {*this},
                     .holds =
-                        [in = *this](Depth depth, std::uint64_t) {
-                          Holds holds = in.node()->holds(depth);
+                        [in = *this](const Use& use, std::uint64_t) {
+                          Holds holds = in.node()->holds(use);
                           holds.element += kNumber;
                           holds.given += kNumber;
+                          holds.owned += kNumber;
                           holds.busy += kNumber;
                           return holds;
                         }});
@@ -201,7 +202,11 @@ Dataset Dataset::shard(std::int64_t num_shards, std::int64_t index) const {
                           const std::int64_t n = in.cardinality();
                           return n < 0 ? n : n / num_shards + (n % num_shards > index ? 1 : 0);
                         },
-                    .holds = passing_on(*this)});
+                    .from = {*this},
+                    .keeps_rows = true,
+                    .holds = passing_on(*this, [num_shards](const Use& use) {
+                      return use.taking_times(num_shards);
+                    })});
 }
 
 Dataset Dataset::unbatch() const {
@@ -227,44 +232,16 @@ Dataset Dataset::scan(const Element& initial_state, ScanFn fn) const {
              });
            },
        .count = [in = *this] { return in.cardinality(); },
+       .from = {*this},
        .holds =
-           [in = *this, state = bytes_of(initial_state)](Depth depth, std::uint64_t seen) {
+           [in = *this, state = bytes_of(initial_state)](const Use& use, std::uint64_t seen) {
              Holds holds =
-                 made_from(in.node()->holds(depth), {.element = seen, .work = seen + state});
+                 made_from(in.node()->holds(use), {.element = seen, .work = seen + state});
              holds.kept += state;  // and the next one beside it
              holds.busy += state;
-             holds.is_exact = false;
+             holds.trust = std::max(holds.trust, Trust::kMost);
              return holds;
            }});
-}
-
-Dataset Dataset::cache() const {
-  const auto kept = std::make_shared<Cached>();
-  return make_step(
-      {.run = [in = *this, kept]() -> std::unique_ptr<Iterator> {
-         std::scoped_lock lock(kept->mutex);
-         if (kept->is_whole) {
-           return make_run([kept, at = std::size_t{0}]() mutable -> std::optional<Element> {
-             if (at == kept->elements.size()) return std::nullopt;
-             return kept->elements[at++];
-           });
-         }
-         return make_run([kept, run = shared_run(in),
-                          seen = std::vector<Element>()]() mutable -> std::optional<Element> {
-           auto element = run->next();
-           if (element) {
-             seen.push_back(*element);
-             return element;
-           }
-           std::scoped_lock end(kept->mutex);
-           if (!kept->is_whole) kept->elements = std::move(seen);
-           kept->is_whole = true;
-           return std::nullopt;
-         });
-       },
-       .count = [in = *this] { return in.cardinality(); },
-       .holds = [in = *this, kept](Depth depth,
-                                   std::uint64_t seen) { return held(in, *kept, depth, seen); }});
 }
 
 }  // namespace plimsoll::data

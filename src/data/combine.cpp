@@ -43,6 +43,7 @@ class ZipRun : public Iterator {
         if (!error_) error_ = std::current_exception();
       }
     });
+    if (is_over_) look_for_ends();
     if (!error_ && !is_over_) return join(sources_);
     sources_.for_each([](const std::shared_ptr<Source>& source) {
       source->element.reset();
@@ -59,6 +60,19 @@ class ZipRun : public Iterator {
     bool has_failed = false;  // an error came instead
   };
   using Sources = Nest<std::shared_ptr<Source>>;
+
+  // Where the first one has ended, the others may be at their end too: caches in them want to see
+  // it. What comes instead is nobody's.
+  void look_for_ends() {
+    const std::vector<std::shared_ptr<Source>> all = sources_.flatten();
+    if (all[0]->element || all[0]->has_failed) return;
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      try {
+        all[i]->run->next();
+      } catch (...) {  // there is no element that it could stand for
+      }
+    }
+  }
 
   static Element join(const Sources& sources) {
     if (sources.is_none()) return {};
@@ -196,6 +210,29 @@ class WindowRun : public Iterator {
   bool is_over_ = false;
 };
 
+// What concatenate holds: caches of the first one stay while the other is run.
+Holds one_after_another(const Dataset& first, const Dataset& other, const Use& use) {
+  FullCaches filled, full;
+  Use use_first = use;
+  use_first.filled = &filled;
+  const Holds a = first.node()->holds(use_first);
+  if (use.full) full.add(*use.full);
+  full.add(filled);
+  if (use.filled) use.filled->add(filled);
+  Use use_other = use;
+  use_other.full = &full;
+  const std::int64_t num_first = first.cardinality();
+  if (num_first >= 0 && use.num_taken != kAll)
+    use_other.num_taken = std::max<std::int64_t>(0, use.num_taken - num_first);
+  const Holds b = other.node()->holds(use_other);
+  return {.element = std::max(a.element, b.element),
+          .given = std::max(a.given, b.given),
+          .owned = std::max(a.owned, b.owned),
+          .kept = std::max(a.kept, filled.nbytes() + b.kept),
+          .busy = std::max(a.busy, filled.nbytes() + b.busy),
+          .trust = std::max({a.trust, b.trust, Trust::kMost})};
+}
+
 // How many windows there are of n elements.
 std::int64_t num_windows(std::int64_t n, const WindowOptions& options) {
   if (n < 0) return n;
@@ -218,17 +255,20 @@ Dataset Dataset::zip(const Nest<Dataset>& datasets) {
                           });
                           return shortest;
                         },
+                    .from = datasets.flatten(),
+                    .keeps_rows = true,
                     .holds =
-                        [datasets](Depth depth, std::uint64_t) {
+                        [datasets](const Use& use, std::uint64_t) {
                           Holds all;
                           datasets.for_each([&](const Dataset& d) {
-                            const Holds one = d.node()->holds(depth);
+                            const Holds one = d.node()->holds(use);
                             all.busy =
                                 std::max(all.kept + all.given + one.busy, all.busy + one.kept);
                             all.element += one.element;
                             all.given += one.given;
+                            all.owned += one.owned;
                             all.kept += one.kept;
-                            all.is_exact = all.is_exact && one.is_exact;
+                            all.trust = std::max(all.trust, one.trust);
                           });
                           return all;
                         }});
@@ -261,15 +301,11 @@ Dataset Dataset::concatenate(const Dataset& other) const {
                           if (a == kInfinite || b == kInfinite) return kInfinite;
                           return a == kUnknown || b == kUnknown ? kUnknown : a + b;
                         },
+                    .from = {*this, other},
+                    .keeps_rows = true,
                     .holds =
-                        [first = *this, other](Depth depth, std::uint64_t) {
-                          const Holds a = first.node()->holds(depth),
-                                      b = other.node()->holds(depth);
-                          return Holds{.element = std::max(a.element, b.element),
-                                       .given = std::max(a.given, b.given),
-                                       .kept = std::max(a.kept, b.kept),
-                                       .busy = std::max(a.busy, b.busy),
-                                       .is_exact = false};
+                        [first = *this, other](const Use& use, std::uint64_t) {
+                          return one_after_another(first, other, use);
                         }});
 }
 
@@ -287,12 +323,12 @@ Dataset Dataset::interleave(DatasetFn fn, const InterleaveOptions& options) cons
                  "`block_length` must be > 0. Received: {}", options.block_length);
   const std::int64_t cycle = options.cycle_length == kAutotune ? kCycle : options.cycle_length;
   // Of the datasets that it opens, the largest elements that came are known.
-  const auto holds = [in = *this, cycle](Depth depth, std::uint64_t seen) {
-    Holds made = in.node()->holds(depth);
+  const auto holds = [in = *this, cycle](const Use& use, std::uint64_t seen) {
+    Holds made = in.node()->holds(use.taking_all());
     made.kept += made.given + static_cast<std::uint64_t>(cycle) * seen;
     made.busy += static_cast<std::uint64_t>(cycle) * seen + seen;
-    made.element = made.given = seen;
-    made.is_exact = false;
+    made.element = made.given = made.owned = seen;
+    made.trust = std::max(made.trust, Trust::kMost);
     return made;
   };
   return make_step({.run =
@@ -300,6 +336,7 @@ Dataset Dataset::interleave(DatasetFn fn, const InterleaveOptions& options) cons
                           return std::make_unique<InterleaveRun>(
                               in.make_iterator(), fn, static_cast<std::size_t>(cycle), block);
                         },
+                    .from = {*this},
                     .holds = holds});
 }
 
@@ -313,13 +350,14 @@ Dataset Dataset::window(const WindowOptions& options) const {
       {.run = [in = *this,
                options] { return std::make_unique<WindowRun>(in.make_iterator(), options); },
        .count = [in = *this, options] { return num_windows(in.cardinality(), options); },
+       .from = {*this},
        .holds =
-           [in = *this, options](Depth depth, std::uint64_t seen) {
+           [in = *this, options](const Use& use, std::uint64_t seen) {
              const auto span = static_cast<std::uint64_t>((options.size - 1) * options.stride + 1);
-             Holds holds = with_buffer(in.node()->holds(depth), span);
+             Holds holds = with_buffer(in.node()->holds(use.taking_all()), span);
              holds.element = seen;
-             holds.given = 0;  // shared with the buffer
-             holds.is_exact = false;
+             holds.given = holds.owned = 0;  // shared with the buffer
+             holds.trust = std::max(holds.trust, Trust::kMost);
              return holds;
            }});
 }
@@ -342,7 +380,7 @@ Dataset Dataset::from_elements(std::vector<Element> elements) {
                               });
                         },
                     .count = [kept] { return static_cast<std::int64_t>(kept->size()); },
-                    .holds = [](Depth, std::uint64_t seen) { return Holds{.element = seen}; }});
+                    .holds = [](const Use&, std::uint64_t seen) { return Holds{.element = seen}; }});
 }
 
 Dataset Dataset::keeping(std::shared_ptr<void> needed) const {
@@ -360,6 +398,8 @@ Dataset Dataset::keeping(std::shared_ptr<void> needed) const {
                           return made;
                         },
                     .count = [in = *this] { return in.cardinality(); },
+                    .from = {*this},
+                    .keeps_rows = true,
                     .holds = passing_on(*this)});
 }
 

@@ -24,9 +24,9 @@ struct SlicesNode : DatasetNode {
 
   std::unique_ptr<Iterator> iterate() const override { return nullptr; }  // by rows
   std::int64_t cardinality() const override { return source.num_rows; }
-  Holds holds(Depth) const override {
+  Holds holds(const Use&) const override {
     const std::uint64_t row = bytes_of_rows(source, 1);
-    return {.element = row, .given = row, .kept = 0, .busy = row};
+    return {.element = row, .given = row, .owned = row, .busy = row};
   }
   const RowSource* rows() const override { return &source; }
   std::unique_ptr<RowIterator> iterate_rows() const override {
@@ -52,15 +52,17 @@ class NotedRun : public Iterator {
 struct GeneratorNode : DatasetNode, std::enable_shared_from_this<GeneratorNode> {
   std::function<Dataset::Generator()> make;
   std::int64_t size = kUnknown;
+  bool is_one_shot = false;
   bool is_shared = false;  // elements are there anyway
 
   std::unique_ptr<Iterator> iterate() const override {
     return make_noted_run(shared_from_this(), make_run(make()));
   }
   std::int64_t cardinality() const override { return size; }
-  Holds holds(Depth) const override {
+  bool can_begin_again() const override { return !is_one_shot; }
+  Holds holds(const Use&) const override {
     const std::uint64_t made = is_shared ? 0 : largest_seen();
-    return {.element = largest_seen(), .given = made, .kept = 0, .busy = made};
+    return {.element = largest_seen(), .given = made, .owned = made, .busy = made};
   }
 };
 
@@ -129,7 +131,13 @@ struct PartNode : DatasetNode {
         [in = in] { return in->rows() ? iterate_elements(in) : in->iterate(); }, skipped, taken,
         repeats);
   }
-  Holds holds(Depth depth) const override { return in->holds(depth); }
+  Holds holds(const Use& use) const override {
+    std::int64_t num = use.num_taken;
+    if (taken >= 0) num = std::min(num, taken);
+    if (repeats == 0) num = 0;
+    return in->holds(use.taking(num).taking_more(skipped));
+  }
+  bool can_begin_again() const override { return in->can_begin_again(); }
   std::vector<std::int64_t> batch_rows() const override { return in->batch_rows(); }
   const RowSource* rows() const override { return in->rows(); }
   std::unique_ptr<RowIterator> iterate_rows() const override {
@@ -233,10 +241,12 @@ Dataset Dataset::range(std::int64_t start, std::int64_t stop, std::int64_t step)
   return Dataset(std::move(node));
 }
 
-Dataset Dataset::from_generator(std::function<Generator()> make) {
+Dataset Dataset::from_generator(std::function<Generator()> make, const GeneratorOptions& options) {
   PLIMSOLL_CHECK(make, InvalidArgumentError, "from_generator needs a function");
   auto node = std::make_shared<GeneratorNode>();
   node->make = std::move(make);
+  node->size = options.num_elements;
+  node->is_one_shot = options.is_one_shot;
   return Dataset(std::move(node));
 }
 

@@ -143,6 +143,8 @@ Dataset cache(const Dataset& in, const std::string& filename) {
                           });
                     },
                     .count = [in] { return in.cardinality(); },
+                    .from = {in},
+                    .keeps_rows = true,
                     .holds = passing_on(in)});
 }
 
@@ -164,6 +166,8 @@ Dataset assert_cardinality(const Dataset& in, std::int64_t expected) {
              });
            },
        .count = [expected] { return expected; },
+       .from = {in},
+       .keeps_rows = true,
        .holds = passing_on(in)});
 }
 

@@ -7,17 +7,27 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <map>
 
 namespace plimsoll::data {
+
+// How far a number of bytes can be trusted, the best first.
+enum class Trust {
+  kExact,
+  kMost,   // threads decide how much of it comes true
+  kAbout,  // elements may be larger or more than was seen
+};
 
 // Bytes on the host, as budgets count them.
 struct Holds {
   std::uint64_t element = 0;  // the size of one that it gives
   std::uint64_t given = 0;    // of it, what was made for it; the rest is shared with somebody
+  std::uint64_t owned = 0;    // the same, once the steps before have made another one
   std::uint64_t kept = 0;     // while somebody has an element, without that element
   std::uint64_t busy = 0;     // the most while one is made, that one included
   bool keeps_last = false;    // the element that was given last stays, for its memory
-  bool is_exact = true;       // false: at most so much; threads decide, or sizes may differ
+  Trust trust = Trust::kExact;
 
   // While elements are used and made in turns, one at a time.
   std::uint64_t most() const noexcept { return std::max(kept + given, busy); }
@@ -25,6 +35,53 @@ struct Holds {
 
 // What is asked: all that steps hold ahead, or what they cannot do without.
 enum class Depth { kFull, kLeast };
+
+// Caches that have all elements, with the bytes of those.
+class FullCaches {
+ public:
+  bool has(const void* cache) const { return bytes_.contains(cache); }
+  void add(const void* cache, std::uint64_t nbytes) { bytes_.emplace(cache, nbytes); }
+  void add(const FullCaches& others) {
+    bytes_.insert(others.bytes_.begin(), others.bytes_.end());
+    has_open_ = has_open_ || others.has_open_;
+  }
+  std::uint64_t nbytes() const {
+    std::uint64_t sum = 0;
+    for (const auto& [cache, nbytes] : bytes_) sum += nbytes;
+    return sum;
+  }
+  bool is_empty() const { return bytes_.empty(); }
+  // Of some it is not known how many elements there will be.
+  bool has_open() const { return has_open_; }
+  void note_open() { has_open_ = true; }
+
+ private:
+  std::map<const void*, std::uint64_t> bytes_;
+  bool has_open_ = false;
+};
+
+constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+
+// A run that is asked about.
+struct Use {
+  Depth depth = Depth::kFull;
+  std::int64_t num_taken = kAll;     // elements; kAll: until the end has come
+  const FullCaches* full = nullptr;  // taken for full before the run
+  FullCaches* filled = nullptr;      // those that will be after it are added here
+
+  Use taking(std::int64_t num) const {
+    Use use = *this;
+    use.num_taken = num;
+    return use;
+  }
+  Use taking_all() const { return taking(kAll); }
+  Use taking_more(std::int64_t num) const {
+    return num_taken > kAll - num ? taking_all() : taking(num_taken + num);
+  }
+  Use taking_times(std::int64_t num) const {
+    return num_taken > kAll / num ? taking_all() : taking(num_taken * num);
+  }
+};
 
 // 64 bytes are the least that a budget counts.
 constexpr std::uint64_t rounded_up(std::uint64_t nbytes) noexcept {
@@ -40,10 +97,14 @@ struct Making {
 // A step that makes an element out of one, on the thread that asks.
 inline Holds made_from(const Holds& in, const Making& making) {
   Holds holds = in;
-  const std::uint64_t passed_on = std::min({making.shared, making.element, in.given});
+  const bool is_others = in.owned == 0;  // as elements of a cache are
+  const std::uint64_t passed_on =
+      std::min({making.shared, making.element, is_others ? in.element : in.given});
   const std::uint64_t made = making.element - passed_on;
   holds.element = making.element;
-  holds.given = in.keeps_last ? made : making.element;  // else nobody else has what it passes on
+  // Else nobody else has what it passes on.
+  holds.given = in.keeps_last || is_others ? made : making.element;
+  holds.owned = is_others ? made : making.element;
   holds.kept += in.keeps_last ? in.given : 0;
   holds.busy = std::max(in.busy, in.kept + in.given + std::max(making.work, made));
   holds.keeps_last = false;
@@ -53,11 +114,12 @@ inline Holds made_from(const Holds& in, const Making& making) {
 // A step that collects so many elements and makes one of them.
 inline Holds collected(const Holds& in, std::uint64_t count, std::uint64_t element) {
   Holds holds = in;
-  holds.element = holds.given = element;
+  holds.element = holds.given = holds.owned = element;
   holds.kept += in.keeps_last ? in.given : 0;
   holds.keeps_last = false;
-  const std::uint64_t others = count > 0 ? (count - 1) * in.given : 0;
-  holds.busy = std::max(others + in.busy, in.kept + count * in.given + element);
+  const std::uint64_t others = count > 0 ? (count - 1) * in.owned : 0;
+  const std::uint64_t last = count > 0 ? in.given : 0;
+  holds.busy = std::max(others + in.busy, in.kept + others + last + element);
   return holds;
 }
 
@@ -72,8 +134,8 @@ inline Holds placed(const Holds& in, std::uint64_t count, std::uint64_t element)
 // A step that keeps so many elements besides that which it gives.
 inline Holds with_buffer(const Holds& in, std::uint64_t count) {
   Holds holds = in;
-  holds.kept += count * in.given;
-  holds.busy += count * in.given;
+  holds.kept += count * in.owned;
+  holds.busy += count * in.owned;
   holds.keeps_last = false;
   return holds;
 }

@@ -33,9 +33,11 @@ struct DatasetNode {
   virtual std::unique_ptr<Iterator> iterate() const = 0;
   virtual std::int64_t cardinality() const = 0;
   // What a run holds, as far as sizes are known or have been seen.
-  virtual Holds holds(Depth depth) const = 0;
+  virtual Holds holds(const Use& use) const = 0;
   // The numbers of rows that batches come in, the most frequent first; none: not known.
   virtual std::vector<std::int64_t> batch_rows() const { return {}; }
+  // Whether another run gives the same elements; false of iterators that go on where they stand.
+  virtual bool can_begin_again() const { return true; }
   // Of steps that choose rows; null of all others.
   virtual const RowSource* rows() const { return nullptr; }
   virtual std::unique_ptr<RowIterator> iterate_rows() const { return nullptr; }
@@ -101,13 +103,17 @@ class RowNumbers {
 struct Step {
   std::function<std::unique_ptr<Iterator>()> run;
   std::function<std::int64_t()> count = [] { return kUnknown; };
+  std::vector<Dataset> from = {};  // what its elements are taken of
+  bool keeps_rows = false;         // batches have as many rows as those that they are taken of
   // What it holds, if elements of so many bytes are the largest that were seen. Without it the step
   // is a source.
-  std::function<Holds(Depth depth, std::uint64_t seen)> holds = {};
+  std::function<Holds(const Use& use, std::uint64_t seen)> holds = {};
 };
 Dataset make_step(Step step);
-// For steps that give elements of another one as they are.
-std::function<Holds(Depth, std::uint64_t)> passing_on(const Dataset& in);
+// For steps that give elements of another one as they are, but perhaps not as many: `use_in` says
+// how that one is used.
+std::function<Holds(const Use&, std::uint64_t)> passing_on(
+    const Dataset& in, std::function<Use(const Use&)> use_in = {});
 // A run that a function gives elements for.
 std::unique_ptr<Iterator> make_run(std::function<std::optional<Element>()> next);
 
@@ -125,6 +131,8 @@ std::unique_ptr<Iterator> make_parallel_map(std::unique_ptr<Iterator> in,
                                             std::size_t num_threads);
 // What so many threads hold; see made_from.
 Holds held_by_threads(const Holds& in, const Making& making, std::size_t num_threads);
+// The most elements that so many threads take before they are wanted.
+std::int64_t taken_ahead(std::size_t num_threads);
 NodePtr make_prefetch(NodePtr in, std::int64_t buffer_size);
 
 }  // namespace plimsoll::data

@@ -132,12 +132,13 @@ Dataset Dataset::padded_batch(std::int64_t batch_size, const PaddedBatchOptions&
     if (n < 0) return n;
     return drop ? n / batch_size : (n + batch_size - 1) / batch_size;
   };
-  const auto holds = [in = *this, batch_size](Depth depth, std::uint64_t seen) {
-    Holds made = collected(in.node()->holds(depth), static_cast<std::uint64_t>(batch_size), seen);
-    made.is_exact = false;  // lengths differ
+  const auto holds = [in = *this, batch_size](const Use& use, std::uint64_t seen) {
+    Holds made = collected(in.node()->holds(use.taking_times(batch_size)),
+                           static_cast<std::uint64_t>(batch_size), seen);
+    made.trust = Trust::kAbout;  // lengths differ
     return made;
   };
-  return make_step({.run = run, .count = count, .holds = holds});
+  return make_step({.run = run, .count = count, .from = {*this}, .holds = holds});
 }
 
 namespace {
@@ -222,18 +223,20 @@ Dataset Dataset::bucket_by_sequence_length(std::function<std::int64_t(const Elem
                  InvalidArgumentError,
                  "bucket_boundaries have to grow, and bucket_batch_sizes to be positive");
   // Every bucket but one may be full but for an element.
-  const auto holds = [in = *this, options](Depth depth, std::uint64_t seen) {
+  const auto holds = [in = *this, options](const Use& use, std::uint64_t seen) {
     const auto all = std::accumulate(options.bucket_batch_sizes.begin(),
                                      options.bucket_batch_sizes.end(), std::int64_t{0});
-    Holds made = collected(in.node()->holds(depth), static_cast<std::uint64_t>(all), seen);
-    made.kept += static_cast<std::uint64_t>(all) * in.node()->holds(depth).given;
-    made.is_exact = false;
+    const Holds before = in.node()->holds(use.taking_all());
+    Holds made = collected(before, static_cast<std::uint64_t>(all), seen);
+    made.kept += static_cast<std::uint64_t>(all) * before.owned;
+    made.trust = Trust::kAbout;
     return made;
   };
   return make_step({.run =
                         [in = *this, length, options] {
                           return std::make_unique<BucketRun>(in.make_iterator(), length, options);
                         },
+                    .from = {*this},
                     .holds = holds});
 }
 

@@ -314,6 +314,10 @@ std::unique_ptr<Iterator> make_parallel_map(std::unique_ptr<Iterator> in, const 
   return std::make_unique<ParallelMapRun>(std::move(in), fn, enter, num_threads);
 }
 
+std::int64_t taken_ahead(std::size_t num_threads) {
+  return static_cast<std::int64_t>((groups_ahead(num_threads) + 1) * kMaxGroup);
+}
+
 Holds held_by_threads(const Holds& in, const Making& making, std::size_t num_threads) {
   const std::uint64_t element = making.element;
   // Small elements go in groups.
@@ -321,11 +325,11 @@ Holds held_by_threads(const Holds& in, const Making& making, std::size_t num_thr
   const std::uint64_t group = std::clamp<std::uint64_t>(most, 1, kMaxGroup);
   // Groups with what they were made of, the work of each thread, and one that takes more.
   Holds holds;
-  holds.element = holds.given = element;
-  holds.kept = in.busy + groups_ahead(num_threads) * group * (in.given + element) +
+  holds.element = holds.given = holds.owned = element;
+  holds.kept = in.busy + groups_ahead(num_threads) * group * (in.owned + element) +
                num_threads * (std::max(making.work, element) - element);
   holds.busy = holds.kept + element;
-  holds.is_exact = false;
+  holds.trust = std::max(in.trust, Trust::kMost);
   return holds;
 }
 

@@ -143,18 +143,19 @@ struct PrefetchNode : DatasetNode {
                                          capacity);
   }
   std::int64_t cardinality() const override { return in->cardinality(); }
-  Holds holds(Depth depth) const override {
-    Holds holds = in->holds(depth);
-    if (depth == Depth::kLeast) return holds;
+  Holds holds(const Use& use) const override {
+    Holds holds = in->holds(use.taking_more(static_cast<std::int64_t>(capacity)));
+    if (use.depth == Depth::kLeast) return holds;
     // All wait, or all but one, which is being made; and somebody has another.
     holds.kept =
-        std::max(holds.kept + capacity * holds.given, (capacity - 1) * holds.given + holds.busy);
+        std::max(holds.kept + capacity * holds.owned, (capacity - 1) * holds.owned + holds.busy);
     holds.busy = holds.kept + holds.given;
     holds.keeps_last = false;
-    holds.is_exact = false;
+    holds.trust = std::max(holds.trust, Trust::kMost);
     return holds;
   }
   std::vector<std::int64_t> batch_rows() const override { return in->batch_rows(); }
+  bool can_begin_again() const override { return in->can_begin_again(); }
 };
 
 }  // namespace

@@ -212,12 +212,13 @@ Dataset over_files(const FilesStep& step) {
                                                         step.reader(), step.owner);
                     },
                     .holds =
-                        [kept, growth = step.growth](Depth, std::uint64_t seen) {
+                        [kept, growth = step.growth](const Use&, std::uint64_t seen) {
                           return Holds{.element = seen,
                                        .given = seen,
+                                       .owned = seen,
                                        .kept = kept,
                                        .busy = kept + growth * seen,
-                                       .is_exact = false};
+                                       .trust = Trust::kMost};
                         }});
 }
 

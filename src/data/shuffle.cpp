@@ -90,17 +90,18 @@ struct ShuffleNode : DatasetNode {
     return std::make_unique<ShuffleRun<Iterator, Element, ElementBuffer>>(in->iterate(), capacity(),
                                                                           next_seed());
   }
-  Holds holds(Depth depth) const override {
-    Holds holds = in->holds(depth);
+  Holds holds(const Use& use) const override {
+    const std::size_t ahead = capacity() == 0 ? 0 : capacity() - 1;
+    Holds holds = in->holds(use.taking_more(static_cast<std::int64_t>(ahead)));
     if (in->rows()) {
       holds.kept += rounded_up(capacity() * sizeof(std::int64_t));
       holds.busy += rounded_up(capacity() * sizeof(std::int64_t));
       return holds;
     }
-    const std::size_t others = depth == Depth::kLeast || capacity() == 0 ? 0 : capacity() - 1;
-    return with_buffer(holds, others);
+    return with_buffer(holds, use.depth == Depth::kLeast ? 0 : ahead);
   }
   std::vector<std::int64_t> batch_rows() const override { return in->batch_rows(); }
+  bool can_begin_again() const override { return in->can_begin_again(); }
   const RowSource* rows() const override { return in->rows(); }
   std::unique_ptr<RowIterator> iterate_rows() const override {
     return std::make_unique<ShuffleRun<RowIterator, std::int64_t, RowNumbers>>(

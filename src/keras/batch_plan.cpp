@@ -91,7 +91,7 @@ FitPlan plan_batch(Model& model, TrainerState& state, StepKind kind, const PlanO
                   .num_batches = 1,
                   .forms = {Nested::List{x, y, Nested()}},
                   .num_rows = options.batch_size};
-  return plan_steps(model, state, feed, nullptr, 1, kind);
+  return plan_steps(model, state, feed, nullptr, {}, kind);
 }
 
 }  // namespace

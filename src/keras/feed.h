@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "data/holds.h"
 #include "plimsoll/data/dataset.h"
 #include "plimsoll/keras/keras_tensor.h"
 #include "plimsoll/tensor_spec.h"
@@ -23,6 +24,7 @@ struct Feed {
   // Of a dataset: what it makes is booked here, so that it can be held to the room beside a step.
   BudgetScopePtr scope = {};
   bool goes_on = false;  // an epoch begins where the last one ended
+  std::int64_t num_taken = data::kAll;  // batches of a run; kAll: until its end has come
 };
 
 struct FeedOptions {

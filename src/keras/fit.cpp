@@ -115,12 +115,18 @@ Logs evaluate_once(Model& model, const Feed& feed, std::optional<std::int64_t> s
   return logs;
 }
 
-// Whether any epoch ends with a validation.
-bool validates(const FitOptions& options) {
+Course course_of(const FitOptions& options) {
   PLIMSOLL_CHECK(options.validation_freq > 0, InvalidArgumentError,
                  "`validation_freq` has to be positive. Received: validation_freq={}",
                  options.validation_freq);
-  return options.epochs / options.validation_freq > options.initial_epoch / options.validation_freq;
+  return {.first_epoch = options.initial_epoch,
+          .end_epoch = options.epochs,
+          .validation_freq = options.validation_freq};
+}
+// Whether any epoch ends with a validation.
+bool validates(const FitOptions& options) {
+  const Course course = course_of(options);
+  return course.end_epoch / course.validation_freq > course.first_epoch / course.validation_freq;
 }
 
 class FitRun {
@@ -132,14 +138,27 @@ class FitRun {
         options_(options),
         training_(std::move(training)),
         validation_(std::move(validation)) {
-    training_.goes_on = options.steps_per_epoch.has_value();
+    if (options.steps_per_epoch) {
+      const std::int64_t num_epochs = options.epochs - options.initial_epoch;
+      training_.goes_on = true;
+      training_.num_taken = data::Use{.num_taken = *options.steps_per_epoch}
+                                .taking_times(std::max<std::int64_t>(1, num_epochs))
+                                .num_taken;
+    }
+    if (!validation_) return;
+    if (options.validation_steps) validation_->num_taken = *options.validation_steps;
+    // They share the room that the steps leave: caches of one stay while the other is run.
+    if (training_.scope && validation_->scope) validation_->scope = training_.scope;
   }
 
   std::shared_ptr<History> run();
+  FitPlan plan();  // makes the first batches, and no steps
 
  private:
-  void look_ahead(Batches& batches);
-  void plan(const Progress& progress, Batches& batches);
+  Feed* validation() { return validation_ && validates(options_) ? &*validation_ : nullptr; }
+  void look_ahead(Feed& feed, Batches& batches, const char* what);
+  FitPlan make_plan(Batches& batches);
+  void hold_to(const FitPlan& plan, const Progress& progress, Batches& batches);
   Logs train_epoch(CallbackList& callbacks, Batches& batches, Progress& progress);
 
   Model& model_;
@@ -153,44 +172,62 @@ class FitRun {
 
 // The first batch of a dataset, and no more than that: a step is to have its memory first. Until it
 // is known how much that is, buffers that are filled before there is a batch get half of the room.
-void FitRun::look_ahead(Batches& batches) {
-  memory::BudgetScopeState& scope = *training_.scope;
+void FitRun::look_ahead(Feed& feed, Batches& batches, const char* what) {
+  memory::BudgetScopeState& scope = *feed.scope;
   const HostRoom room = room_on_host(model_, state_);
   hold_back(scope, true);
   for (const std::uint64_t limit : {room.nbytes / 2, room.nbytes}) {
     set_host_limit(scope, limit);
     try {
       const std::optional<Nested>& first = batches.peek();
-      if (first) training_.forms = forms_like(*first, training_.batches);
+      if (first) feed.forms = forms_like(*first, feed.batches);
       return;
     } catch (const ResourceExhaustedError& error) {
       if (limit < room.nbytes) continue;
       throw ResourceExhaustedError(
-          fmt::format("fit of model '{}' has no memory for the first batch of its dataset: {}\n{}",
-                      model_.name(), room.limit, error.what()));
+          fmt::format("fit of model '{}' has no memory for the first batch of its {}: {}\n{}",
+                      model_.name(), what, room.limit, error.what()));
     }
   }
 }
 
-// Makes everything that a step needs, says what it will take, and refuses if that is too much.
-void FitRun::plan(const Progress& progress, Batches& batches) {
-  if (state_.options.run_eagerly) return;
-  const std::int64_t num_epochs = options_.epochs - options_.initial_epoch;
-  if (training_.scope && num_epochs > 0) look_ahead(batches);
-  if (training_.forms.empty()) return;
-  Feed* const validation = validation_ && validates(options_) ? &*validation_ : nullptr;
-  // Nobody looks into a validation's dataset before its turn: its batches are taken for the same.
-  if (validation && validation->forms.empty()) {
-    validation->forms = {training_.forms[0]};
-    const std::vector<std::int64_t> rows = validation->batches.node()->batch_rows();
-    if (!rows.empty()) validation->forms = forms_with_rows(training_.forms[0], rows);
+// Makes everything that a step needs, and adds up what it will take. An empty dataset: no plan.
+FitPlan FitRun::make_plan(Batches& batches) {
+  Feed* const tested = validation();
+  const bool trains = options_.epochs > options_.initial_epoch;
+  // That which is validated with is begun anew when its turn comes, and what it holds goes first.
+  if (tested && tested->scope && trains && tested->batches.node()->can_begin_again()) {
+    Batches looked_at(*tested, options_.validation_steps);
+    look_ahead(*tested, looked_at, "validation dataset");
   }
-  const FitPlan made = plan_steps(model_, state_, training_, validation, num_epochs);
-  check_fits(model_, state_, made, training_, validation, num_epochs);
-  if (!hold_to_plan(made, model_, training_, validation)) batches.restart();
-  if (training_.scope) hold_back(*training_.scope, false);
-  history_->planned_peak_bytes = made.peak_bytes;
-  progress.line(made.to_string());
+  if (training_.scope && trains) look_ahead(training_, batches, "dataset");
+  if (training_.forms.empty()) return {};
+  // Of what cannot be looked at, batches are taken for like the training's.
+  if (tested && tested->forms.empty()) tested->forms = {training_.forms[0]};
+  return plan_steps(model_, state_, training_, tested, course_of(options_));
+}
+
+FitPlan FitRun::plan() {
+  PLIMSOLL_CHECK(!training_.scope || training_.batches.node()->can_begin_again(),
+                 InvalidArgumentError,
+                 "plan_fit looks at the first batch, which would be lost: it was given an iterator "
+                 "that cannot be begun again");
+  Batches batches(training_, options_.steps_per_epoch);
+  return make_plan(batches);
+}
+
+// Says what a fit will take, and refuses if that is too much.
+void FitRun::hold_to(const FitPlan& plan, const Progress& progress, Batches& batches) {
+  Feed* const tested = validation();
+  if (!training_.forms.empty()) {
+    check_fits(model_, state_, plan, training_, tested, course_of(options_));
+    if (!hold_to_plan(plan, model_, training_, tested)) batches.restart();
+    history_->planned_peak_bytes = plan.peak_bytes;
+    progress.line(plan.to_string());
+  }
+  for (const Feed* feed : std::initializer_list<const Feed*>{&training_, tested}) {
+    if (feed && feed->scope) hold_back(*feed->scope, false);
+  }
 }
 
 Logs FitRun::train_epoch(CallbackList& callbacks, Batches& batches, Progress& progress) {
@@ -213,11 +250,11 @@ Logs FitRun::train_epoch(CallbackList& callbacks, Batches& batches, Progress& pr
 }
 
 std::shared_ptr<History> FitRun::run() {
-  const bool with_validation = validation_ && validates(options_);
+  const Feed* const tested = validation();
   const auto steps = options_.steps_per_epoch ? options_.steps_per_epoch : training_.num_batches;
   Progress progress(options_.verbose, steps);
   Batches batches(training_, options_.steps_per_epoch);
-  plan(progress, batches);
+  if (!state_.options.run_eagerly) hold_to(make_plan(batches), progress, batches);
   budget_ = &budget_of(model_);
   const_cast<memory::Budget*>(budget_)->reset_peak();
   CallbackList callbacks(options_.callbacks, history_, model_,
@@ -231,9 +268,9 @@ std::shared_ptr<History> FitRun::run() {
     callbacks.on_epoch_begin(epoch, {});
     progress.begin_epoch(epoch, options_.epochs);
     logs = train_epoch(callbacks, batches, progress);
-    if (with_validation && (epoch + 1) % options_.validation_freq == 0) {
+    if (tested && course_of(options_).validates_after(epoch)) {
       for (const auto& [name, value] :
-           evaluate_once(model_, *validation_, options_.validation_steps, callbacks, nullptr))
+           evaluate_once(model_, *tested, options_.validation_steps, callbacks, nullptr))
         logs.set("val_" + name, value);
     }
     history_->measured_peak_bytes = budget_->peak();
@@ -293,28 +330,39 @@ std::shared_ptr<History> Model::fit(const Nested& x, const Nested& y, FitOptions
   return FitRun{*this, state, options, split.training, split.validation}.run();
 }
 
-std::shared_ptr<History> Model::fit(const data::Dataset& dataset, FitOptions options) {
-  TrainerState& state = trainer();
+namespace {
+
+Split split_dataset(const data::Dataset& dataset, const FitOptions& options) {
   PLIMSOLL_CHECK(options.sample_weight.is_none() && options.validation_split == 0,
                  InvalidArgumentError,
                  "`sample_weight` and `validation_split` are not supported for datasets: give "
                  "weights as the third member of an element, and take validation data apart");
-  const Feed training = feed_of_dataset(dataset, options.class_weight);
-  std::optional<Feed> validation;
-  if (options.validation_dataset) validation = feed_of_dataset(*options.validation_dataset);
+  Split split{feed_of_dataset(dataset, options.class_weight), std::nullopt};
+  if (options.validation_dataset) split.validation = feed_of_dataset(*options.validation_dataset);
   if (options.validation_data)
-    validation = feed_of_arrays(options.validation_data->x, options.validation_data->y,
-                                options.validation_data->sample_weight,
-                                {.batch_size = options.validation_batch_size.value_or(32)});
-  return FitRun{*this, state, options, training, validation}.run();
+    split.validation = feed_of_arrays(options.validation_data->x, options.validation_data->y,
+                                      options.validation_data->sample_weight,
+                                      {.batch_size = options.validation_batch_size.value_or(32)});
+  return split;
+}
+
+}  // namespace
+
+std::shared_ptr<History> Model::fit(const data::Dataset& dataset, FitOptions options) {
+  TrainerState& state = trainer();
+  const Split split = split_dataset(dataset, options);
+  return FitRun{*this, state, options, split.training, split.validation}.run();
 }
 
 FitPlan Model::plan_fit(const Nested& x, const Nested& y, const FitOptions& options) {
   TrainerState& state = trainer();
   const Split split = split_arrays(x, y, options);
-  return plan_steps(*this, state, split.training,
-                    split.validation && validates(options) ? &*split.validation : nullptr,
-                    options.epochs - options.initial_epoch);
+  return FitRun{*this, state, options, split.training, split.validation}.plan();
+}
+FitPlan Model::plan_fit(const data::Dataset& dataset, const FitOptions& options) {
+  TrainerState& state = trainer();
+  const Split split = split_dataset(dataset, options);
+  return FitRun{*this, state, options, split.training, split.validation}.plan();
 }
 
 namespace {

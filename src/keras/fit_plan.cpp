@@ -1,9 +1,11 @@
 #include "keras/fit_plan.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/check.h"
 #include "data/node.h"
+#include "keras/pipeline_plan.h"
 #include "plimsoll/bytes.h"
 #include "plimsoll/memory_api.h"
 #include "runtime/context.h"
@@ -76,23 +78,19 @@ bool is_on_host(const Model& model) {
   return &device_of(model) == &Context::get().cpu();
 }
 
-// What a dataset holds besides the batch in use.
-std::uint64_t ahead_of(const data::Holds& holds) {
-  return holds.most() - std::min(holds.most(), holds.given);
-}
-
 struct Held {
   memory::BudgetStats device;  // with the pipelines
   std::uint64_t without_pipelines;
 };
 // Threads of pipelines may be at work meanwhile: their bytes and the device's are of one moment.
 Held held_now(Device& device, const Feed& training, const Feed* validation) {
+  std::set<memory::BudgetScopeState*> scopes;
+  for (const Feed* feed : {&training, validation}) {
+    if (feed && feed->scope && &device == &Context::get().cpu()) scopes.insert(feed->scope.get());
+  }
   const auto pipelines = [&] {
     std::uint64_t sum = 0;
-    for (const Feed* feed : {&training, validation}) {
-      if (feed && feed->scope && &device == &Context::get().cpu())
-        sum += host_budget_of(*feed->scope).in_use();
-    }
+    for (memory::BudgetScopeState* scope : scopes) sum += host_budget_of(*scope).in_use();
     return sum;
   };
   constexpr int kTries = 1000;
@@ -119,7 +117,7 @@ Phase prepare_phase(Model& model, TrainerState& state, StepKind kind, const Feed
                     std::uint64_t arena, MemoryPlan& largest) {
   Phase phase;
   // What the dataset has anyway, as a cache does, costs nothing on the host.
-  const data::Holds holds = feed.batches.node()->holds(data::Depth::kFull);
+  const data::Holds holds = feed.batches.node()->holds({});
   const std::uint64_t there = is_on_host(model) ? holds.element - holds.given : 0;
   for (const Nested& form : feed.forms) {
     Step step = prepare(model, state, kind, form);
@@ -142,8 +140,71 @@ std::uint64_t without_values(const std::vector<VariablePtr>& variables) {
   return nbytes;
 }
 
+// The most of several moments.
+class Peak {
+ public:
+  void at(std::uint64_t nbytes, data::Trust trust) {
+    is_bounded_ = is_bounded_ && trust != data::Trust::kAbout;
+    if (nbytes > nbytes_) is_exact_ = false;
+    nbytes_ = std::max(nbytes_, nbytes);
+    is_exact_ = is_exact_ || (nbytes == nbytes_ && trust == data::Trust::kExact);
+  }
+  std::uint64_t nbytes() const { return nbytes_; }
+  // One of the moments comes as it was said, and all others are no higher.
+  bool is_exact() const { return is_exact_ && is_bounded_; }
+  bool is_bounded() const { return is_bounded_; }
+
+ private:
+  std::uint64_t nbytes_ = 0;
+  bool is_exact_ = true, is_bounded_ = true;
+};
+
+// Goes through the epochs until nothing new comes. Adds to the plan what the datasets hold.
+// reset_bytes: what it takes to begin with new metrics, before each run.
+Peak peak_of_epochs(const Phase& train, const Phase* test, PipelinePlan& pipelines, bool on_host,
+                    std::uint64_t reset_bytes, const Course& course, FitPlan& plan) {
+  Peak peak;
+  // The arena keeps the size that it once had, and results stay: after a validation, an epoch of
+  // training has them too.
+  std::uint64_t arena = 0, results = 0;
+  const auto run = [&](const Phase& phase, const PipelinePlan::Ahead& ahead, int num_before) {
+    const std::uint64_t step = num_before ? arena + phase.batch_bytes : phase.first_bytes;
+    peak.at((on_host ? ahead.nbytes : 0) + results + step, ahead.trust);
+    plan.pipeline_bytes = std::max(plan.pipeline_bytes, ahead.nbytes);
+    arena = std::max(arena, phase.arena_bytes);
+    results += num_before ? 0 : phase.result_bytes;
+  };
+  const auto reset = [&] {
+    const std::uint64_t idle = on_host ? pipelines.idle_bytes() : 0;
+    peak.at(idle + arena + results + reset_bytes, data::Trust::kExact);
+  };
+  int num_trained = 0, num_tested = 0;
+  for (std::int64_t epoch = course.first_epoch; epoch < course.end_epoch; ++epoch) {
+    reset();
+    run(train, pipelines.train(), num_trained++);
+    if (test && course.validates_after(epoch)) {
+      reset();
+      run(*test, pipelines.test(), num_tested++);
+    }
+    if (num_trained > 1 && (!test || num_tested > 1)) break;
+  }
+  plan.cached_bytes = pipelines.cached_bytes();
+  plan.has_open_cache = pipelines.has_open_cache();
+  return peak;
+}
+
+// Metrics get new values for their variables, one after the other.
+std::uint64_t reset_bytes_of(const Model& model) {
+  std::uint64_t most = 0;
+  for (const MetricPtr& metric : model.model_metrics()) {
+    for (const VariablePtr& v : metric->variables())
+      most = std::max(most, rounded(static_cast<std::uint64_t>(v->nbytes())));
+  }
+  return most;
+}
+
 FitPlan plan_at_depth(Model& model, TrainerState& state, const Feed& training,
-                      const Feed* validation, std::int64_t num_epochs, StepKind kind,
+                      const Feed* validation, const Course& course, StepKind kind,
                       data::Depth depth) {
   const bool trains = kind == StepKind::kTrain;
   // What earlier steps have kept for the next ones is planned anew.
@@ -170,38 +231,20 @@ FitPlan plan_at_depth(Model& model, TrainerState& state, const Feed& training,
     if (trains && !v->raw().state()->is_alone())
       copies += rounded(static_cast<std::uint64_t>(v->nbytes()));
   }
-  data::Holds holds = training.batches.node()->holds(depth);
-  const std::uint64_t train_ahead = ahead_of(holds);
-  std::uint64_t test_ahead = 0;
-  plan.is_exact = holds.is_exact;
-  if (validation) {
-    const data::Holds tested = validation->batches.node()->holds(depth);
-    if (tested.element > 0) holds = tested;  // else: as the training's, which were seen
-    plan.is_exact = plan.is_exact && holds.is_exact && tested.element > 0;
-    test_ahead = ahead_of(holds) + (training.goes_on ? train_ahead + train.batch_bytes : 0);
-  }
-  plan.pipeline_bytes = std::max(train_ahead, test_ahead);
-  // It is on the host.
-  const std::uint64_t on_host = is_on_host(model) ? 1 : 0;
+  const bool on_host = is_on_host(model);  // where datasets are
+  PipelinePlan pipelines(depth, training, validation, train.batch_bytes);
+  const Peak peak =
+      peak_of_epochs(train, validation ? &test : nullptr, pipelines, on_host,
+                     kind == StepKind::kPredict ? 0 : reset_bytes_of(model), course, plan);
+  plan.is_exact = peak.is_exact();
+  plan.is_bounded = peak.is_bounded();
   plan.arena_bytes = std::max(train.arena_bytes, test.arena_bytes);
   plan.batch_bytes = std::max(train.batch_bytes, test.batch_bytes);
-  // The arena keeps the size that it once had: after a validation, an epoch of training has it too.
-  const bool is_repeated = num_epochs > 1;
-  const std::uint64_t training_bytes =
-      on_host * train_ahead +
-      (is_repeated ? plan.arena_bytes + train.batch_bytes + train.result_bytes + test.result_bytes
-                   : train.first_bytes);
-  std::uint64_t test_bytes = 0;
-  if (validation) {
-    test_bytes =
-        on_host * test_ahead + train.result_bytes +
-        (is_repeated ? plan.arena_bytes + test.batch_bytes + test.result_bytes : test.first_bytes);
-  }
-  plan.peak_bytes = now + missing + copies + std::max(training_bytes, test_bytes);
+  plan.peak_bytes = now + missing + copies + peak.nbytes();
   plan.other_bytes =
-      plan.peak_bytes -
-      std::min(plan.peak_bytes, plan.arena_bytes + plan.batch_bytes + plan.weights_bytes +
-                                    plan.optimizer_bytes + on_host * plan.pipeline_bytes);
+      plan.peak_bytes - std::min(plan.peak_bytes, plan.arena_bytes + plan.batch_bytes +
+                                                      plan.weights_bytes + plan.optimizer_bytes +
+                                                      (on_host ? plan.pipeline_bytes : 0));
   const Limit limit = limit_of(state, device.budget());
   plan.limit_bytes = limit.nbytes;
   plan.limit_origin = limit.origin;
@@ -211,12 +254,12 @@ FitPlan plan_at_depth(Model& model, TrainerState& state, const Feed& training,
 }  // namespace
 
 FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, const Feed* validation,
-                   std::int64_t num_epochs, StepKind kind) {
+                   const Course& course, StepKind kind) {
   FitPlan plan =
-      plan_at_depth(model, state, training, validation, num_epochs, kind, data::Depth::kFull);
+      plan_at_depth(model, state, training, validation, course, kind, data::Depth::kFull);
   if (plan.peak_bytes <= plan.limit_bytes || !is_on_host(model)) return plan;
   FitPlan least =
-      plan_at_depth(model, state, training, validation, num_epochs, kind, data::Depth::kLeast);
+      plan_at_depth(model, state, training, validation, course, kind, data::Depth::kLeast);
   if (least.peak_bytes > least.limit_bytes || least.pipeline_bytes >= plan.pipeline_bytes)
     return least;
   least.pipeline_bytes += least.limit_bytes - least.peak_bytes;  // as much as there is room for
@@ -251,14 +294,21 @@ HostRoom room_on_host(const Model& model, const TrainerState& state) {
 }
 
 std::string FitPlan::to_string() const {
+  const char* trust = is_exact ? "" : is_bounded ? "at most " : "about ";
   std::string text =
       fmt::format("plan: peak {}{} of {} ({}): weights {}, optimizer {}, arena {}, batch {}, ",
-                  is_exact ? "" : "at most ", format_bytes(peak_bytes), format_bytes(limit_bytes),
-                  limit_origin, format_bytes(weights_bytes), format_bytes(optimizer_bytes),
+                  trust, format_bytes(peak_bytes), format_bytes(limit_bytes), limit_origin,
+                  format_bytes(weights_bytes), format_bytes(optimizer_bytes),
                   format_bytes(arena_bytes), format_bytes(batch_bytes));
-  if (pipeline_bytes > 0) {
-    text += fmt::format("dataset {}{}, ", format_bytes(pipeline_bytes),
-                        is_pipeline_cut ? " (fewer elements ahead: memory is short)" : "");
+  if (pipeline_bytes > 0 || has_open_cache) {
+    text += fmt::format("dataset {}", format_bytes(pipeline_bytes));
+    if (has_open_cache) {
+      text += " (and what cache() will keep: the number of elements is not known)";
+    } else if (cached_bytes > 0) {
+      text += fmt::format(" (cached {})", format_bytes(cached_bytes));
+    }
+    if (is_pipeline_cut) text += " (fewer elements ahead: memory is short)";
+    text += ", ";
   }
   text += fmt::format("other {}", format_bytes(other_bytes));
   std::string done;
@@ -300,7 +350,7 @@ std::int64_t estimate_batch(Model& model, TrainerState& state, const FitPlan& pl
 }  // namespace
 
 void check_fits(Model& model, TrainerState& state, const FitPlan& plan, const Feed& training,
-                const Feed* validation, std::int64_t num_epochs) {
+                const Feed* validation, const Course& course) {
   if (plan.peak_bytes <= plan.limit_bytes) return;
   // What was prepared for a batch that does not fit would stand in the way of a smaller one.
   const auto forget = [&] {
@@ -318,7 +368,7 @@ void check_fits(Model& model, TrainerState& state, const FitPlan& plan, const Fe
       if (const std::int64_t rest = training.num_rows % batch; training.num_rows > 0 && rest > 0)
         smaller.forms.push_back(with_batch(form, rest));
       try {
-        const FitPlan made = plan_steps(model, state, smaller, validation, num_epochs);
+        const FitPlan made = plan_steps(model, state, smaller, validation, course);
         if (made.peak_bytes > made.limit_bytes) return false;
         fits = fmt::format("\n  would fit: batch_size {} (peak {})", batch,
                            format_bytes(made.peak_bytes));
@@ -329,6 +379,11 @@ void check_fits(Model& model, TrainerState& state, const FitPlan& plan, const Fe
     };
     while (batch > 0 && !is_good()) batch = batch * 7 / 8;
     if (fits.empty()) fits = "\n  not even a batch_size of 1 would fit";
+  }
+  if (plan.cached_bytes > 0 && plan.peak_bytes - plan.cached_bytes <= plan.limit_bytes) {
+    fits += fmt::format(
+        "\n  would fit: cache(filename), which keeps the {} that cache() keeps here in a file",
+        format_bytes(plan.cached_bytes));
   }
   forget();
   throw ResourceExhaustedError(fmt::format(

@@ -6,11 +6,19 @@
 
 namespace plimsoll::keras {
 
+// The epochs that are trained, and which of them end with a validation.
+struct Course {
+  std::int64_t first_epoch = 0, end_epoch = 1;
+  std::int64_t validation_freq = 1;
+
+  bool validates_after(std::int64_t epoch) const { return (epoch + 1) % validation_freq == 0; }
+};
+
 // Prepares the steps for every form of batch that is known, so that kernels and constants are
-// there, and adds up what is held now and what the steps will take more. `num_epochs` are trained,
-// each followed by the validation, if there is one. `kind` is what is done with `training`.
+// there, and adds up what is held now and what the steps will take more. `kind` is what is done with
+// `training`.
 FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, const Feed* validation,
-                   std::int64_t num_epochs, StepKind kind = StepKind::kTrain);
+                   const Course& course, StepKind kind = StepKind::kTrain);
 
 // Datasets of the feeds get the room that the plan leaves them. False: one of them holds more
 // already.
@@ -27,6 +35,6 @@ HostRoom room_on_host(const Model& model, const TrainerState& state);
 // throws: ResourceExhaustedError that names the largest batch that fits, if the plan passes the
 // budget of compile or a limit of the device.
 void check_fits(Model& model, TrainerState& state, const FitPlan& plan, const Feed& training,
-                const Feed* validation, std::int64_t num_epochs);
+                const Feed* validation, const Course& course);
 
 }  // namespace plimsoll::keras

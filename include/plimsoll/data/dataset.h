@@ -34,6 +34,10 @@ inline constexpr std::int64_t kInfinite = -1;  // a cardinality
 inline constexpr std::int64_t kUnknown = -2;
 inline constexpr std::int64_t kAutotune = -1;  // AUTOTUNE: a depth that is chosen here
 
+struct GeneratorOptions {
+  std::int64_t num_elements = kUnknown;  // of a run, if that is known
+  bool is_one_shot = false;              // a second run goes on where the first one ended
+};
 struct ShuffleOptions {
   std::optional<std::int64_t> seed = {};
   bool reshuffle_each_iteration = true;
@@ -96,7 +100,8 @@ class Dataset {
   static Dataset range(std::int64_t start, std::int64_t stop, std::int64_t step = 1);
   // Calls make for each iteration, and what it gives for each element, until that gives none.
   using Generator = std::function<std::optional<Element>()>;
-  static Dataset from_generator(std::function<Generator()> make);
+  static Dataset from_generator(std::function<Generator()> make,
+                                const GeneratorOptions& options = {});
   static Dataset from_elements(std::vector<Element> elements);
 
   // Elements of all, side by side, until the shortest ends.

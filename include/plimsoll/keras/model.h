@@ -133,8 +133,13 @@ struct FitPlan {
   // What the dataset holds besides the batch in use: batches ahead, buffers, row numbers.
   std::uint64_t pipeline_bytes = 0;
   std::uint64_t other_bytes = 0;  // kernels, results, data that is on the device
+  // Of it, what caches of datasets will keep that do not keep it yet.
+  std::uint64_t cached_bytes = 0;
+  bool has_open_cache = false;  // and one of which it is not known how many elements it will keep
   // False: at most so much, since threads of the dataset decide how far ahead they come.
   bool is_exact = true;
+  // False: it may be more, since the dataset has elements of unknown size or number.
+  bool is_bounded = true;
   // The dataset would hold more than there is room for beside the steps: it holds fewer elements.
   bool is_pipeline_cut = false;
   MemoryPlan step;                // of the largest step
@@ -182,6 +187,8 @@ class Model : public Layer {
 
   // What fit with such data would take; runs nothing.
   FitPlan plan_fit(const Nested& x, const Nested& y, const FitOptions& options = {});
+  // The first batch is made, and looked at.
+  FitPlan plan_fit(const data::Dataset& dataset, const FitOptions& options = {});
   // What one batch would take, from shapes alone: train_on_batch, with labels as the loss has them,
   // and predict_on_batch. For models without values, too: weights and slots are counted as if they
   // were there. memory: kernels and constants of the step, as long as the model is planned with.

@@ -1,0 +1,42 @@
+// What the datasets of a fit hold besides the batch in use, one epoch after the other: caches are
+// filled by the first run that comes to their end, and stay.
+#pragma once
+
+#include "data/holds.h"
+#include "keras/feed.h"
+
+namespace plimsoll::keras {
+
+class PipelinePlan {
+ public:
+  // batch_bytes: of a batch of the training. pre: the feeds outlive it.
+  PipelinePlan(data::Depth depth, const Feed& training, const Feed* validation,
+               std::uint64_t batch_bytes)
+      : depth_(depth), training_(training), validation_(validation), batch_bytes_(batch_bytes) {}
+
+  struct Ahead {
+    std::uint64_t nbytes = 0;
+    data::Trust trust = data::Trust::kExact;
+  };
+  Ahead train();  // the most in the next epoch of training
+  Ahead test();   // the most in the next validation. pre: there is one
+  // Between two runs.
+  std::uint64_t idle_bytes() const { return full_.nbytes() + going_on_; }
+
+  // What caches will keep that do not keep it yet, as far as it is known.
+  std::uint64_t cached_bytes() const { return full_.nbytes() + growing_.nbytes(); }
+  bool has_open_cache() const { return full_.has_open() || growing_.has_open(); }
+
+ private:
+  data::Holds run(const Feed& feed, data::FullCaches& filled) const;
+
+  const data::Depth depth_;
+  const Feed& training_;
+  const Feed* const validation_;
+  const std::uint64_t batch_bytes_;
+  data::FullCaches full_;     // by runs that have ended
+  data::FullCaches growing_;  // by a training that goes on
+  std::uint64_t going_on_ = 0;  // what that training holds
+};
+
+}  // namespace plimsoll::keras
