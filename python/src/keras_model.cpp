@@ -1,4 +1,5 @@
 // Models: compile, fit, evaluate, predict, files.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
 #include "convert.h"
@@ -92,8 +93,8 @@ data::Element to_element(nb::handle value) {
 }
 
 // Batches of a Python object: make() gives an iterator for each run through the data.
-data::Dataset to_dataset(nb::handle make) {
-  if (nb::isinstance<data::Dataset>(make)) return *nb::inst_ptr<data::Dataset>(make);
+data::Dataset batches_of(nb::handle make, std::optional<std::int64_t> num_batches,
+                         bool is_one_shot) {
   return data::Dataset::from_generator(
       [kept = share(nb::borrow(make))]() -> data::Dataset::Generator {
         const nb::gil_scoped_acquire lock;
@@ -102,7 +103,8 @@ data::Dataset to_dataset(nb::handle make) {
           const std::optional<nb::object> item = next_item(iterator.get());
           return item ? std::optional(to_element(*item)) : std::nullopt;
         };
-      });
+      },
+      {.num_elements = num_batches.value_or(data::kUnknown), .is_one_shot = is_one_shot});
 }
 
 // What fit is told, as plimsoll/keras/_training.py collects it.
@@ -119,7 +121,7 @@ keras::FitOptions to_fit_options(nb::dict given, nb::handle model) {
                                borrow_nested(validation[2])};
   }
   if (!nb::object(given["validation_dataset"]).is_none())
-    options.validation_dataset = to_dataset(given["validation_dataset"]);
+    options.validation_dataset = nb::cast<data::Dataset>(given["validation_dataset"]);
   options.shuffle = to_bool(given["shuffle"], "shuffle");
   for (const auto& [number, weight] : nb::borrow<nb::dict>(given["class_weight"]))
     options.class_weight[to_int(number, "class_weight")] = to_double(weight, "class_weight");
@@ -145,7 +147,7 @@ nb::object fit(const KerasObject& object, nb::handle python_model, nb::handle x,
   const keras::ModelPtr model = as_model(object);
   keras::FitOptions options = to_fit_options(given, python_model);
   if (!dataset.is_none()) {
-    const data::Dataset batches = to_dataset(dataset);
+    const auto batches = nb::cast<data::Dataset>(dataset);
     return history_to_python(*keras_call([&] { return model->fit(batches, std::move(options)); }));
   }
   const keras::Nested data = borrow_nested(x), labels = borrow_nested(y);
@@ -163,7 +165,7 @@ nb::object evaluate(const KerasObject& object, nb::handle python_model, nb::hand
   options.steps = maybe_int(given["steps"], "steps");
   options.callbacks = to_callbacks(given["callbacks"], python_model);
   if (!dataset.is_none()) {
-    const data::Dataset batches = to_dataset(dataset);
+    const auto batches = nb::cast<data::Dataset>(dataset);
     return logs_to_dict(keras_call([&] { return model->evaluate(batches, options); }));
   }
   const keras::Nested data = borrow_nested(x), labels = borrow_nested(y);
@@ -179,7 +181,7 @@ nb::object predict(const KerasObject& object, nb::handle python_model, nb::handl
   options.steps = maybe_int(given["steps"], "steps");
   options.callbacks = to_callbacks(given["callbacks"], python_model);
   if (!dataset.is_none()) {
-    const data::Dataset batches = to_dataset(dataset);
+    const auto batches = nb::cast<data::Dataset>(dataset);
     return numpy_from_nested(keras_call([&] { return model->predict(batches, options); }));
   }
   const keras::Nested data = borrow_nested(x);
@@ -214,7 +216,10 @@ nb::dict plan_to_python(const keras::FitPlan& plan) {
   made["batch_bytes"] = plan.batch_bytes;
   made["pipeline_bytes"] = plan.pipeline_bytes;
   made["other_bytes"] = plan.other_bytes;
+  made["cached_bytes"] = plan.cached_bytes;
+  made["has_open_cache"] = plan.has_open_cache;
   made["is_exact"] = plan.is_exact;
+  made["is_bounded"] = plan.is_bounded;
   made["text"] = plan.to_string();
   return made;
 }
@@ -249,14 +254,20 @@ void bind_running(nb::module_& m) {
   m.def(
       "model_plan_fit",
       [](const KerasObject& o, nb::handle python_model, nb::handle x, nb::handle y,
-         nb::dict given) {
+         nb::handle dataset, nb::dict given) {
         const keras::ModelPtr model = as_model(o);
         const keras::FitOptions options = to_fit_options(given, python_model);
+        if (!dataset.is_none()) {
+          const auto batches = nb::cast<data::Dataset>(dataset);
+          return plan_to_python(keras_call([&] { return model->plan_fit(batches, options); }));
+        }
         const keras::Nested data = borrow_nested(x), labels = borrow_nested(y);
         return plan_to_python(keras_call([&] { return model->plan_fit(data, labels, options); }));
       },
-      nb::arg("model"), nb::arg("python_model"), nb::arg("x"), nb::arg("y").none(),
-      nb::arg("options"));
+      nb::arg("model"), nb::arg("python_model"), nb::arg("x").none(), nb::arg("y").none(),
+      nb::arg("dataset").none(), nb::arg("options"));
+  m.def("batches_of", &batches_of, nb::arg("make"), nb::arg("num_batches").none(),
+        nb::arg("is_one_shot"));
   m.def("model_plan",
         [](const KerasObject& o, bool trains, std::int64_t batch_size, nb::handle shapes) {
           const keras::ModelPtr model = as_model(o);

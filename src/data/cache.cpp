@@ -109,13 +109,13 @@ Dataset Dataset::cache() const {
     if (cached->is_whole) return std::make_unique<CachedRun>(cached);
     return std::make_unique<FillingRun>(cached, in.make_iterator());
   };
-  return make_step({.run = run,
-                    .count = [in = *this] { return in.cardinality(); },
-                    .from = {*this},
-                    .keeps_rows = true,
-                    .holds = [in = *this, cached](const Use& use, std::uint64_t seen) {
-                      return held(in, *cached, use, seen);
-                    }});
+  return make_step(
+      {.run = run,
+       .count = [in = *this] { return in.cardinality(); },
+       .from = {*this},
+       .keeps_rows = true,
+       .holds = [in = *this, cached](const Use& use,
+                                     std::uint64_t seen) { return held(in, *cached, use, seen); }});
 }
 
 }  // namespace plimsoll::data

@@ -99,8 +99,7 @@ struct StepNode : DatasetNode, std::enable_shared_from_this<StepNode> {
   Holds holds(const Use& use) const override {
     const std::uint64_t seen = largest_seen();
     if (step.holds) return step.holds(use, seen);
-    return {
-        .element = seen, .given = seen, .owned = seen, .busy = seen, .trust = Trust::kMost};
+    return {.element = seen, .given = seen, .owned = seen, .busy = seen, .trust = Trust::kMost};
   }
 };
 
@@ -186,27 +185,26 @@ Dataset Dataset::shard(std::int64_t num_shards, std::int64_t index) const {
                  num_shards);
   PLIMSOLL_CHECK(index >= 0 && index < num_shards, InvalidArgumentError,
                  "Index must be between 0 and {} (currently index = {}).", num_shards - 1, index);
-  return make_step({.run =
-                        [in = *this, num_shards, index] {
-                          return make_run(
-                              [run = shared_run(in), num_shards, index,
-                               at = std::int64_t{0}]() mutable -> std::optional<Element> {
-                                while (auto element = run->next()) {
-                                  if (at++ % num_shards == index) return element;
-                                }
-                                return std::nullopt;
-                              });
-                        },
-                    .count =
-                        [in = *this, num_shards, index] {
-                          const std::int64_t n = in.cardinality();
-                          return n < 0 ? n : n / num_shards + (n % num_shards > index ? 1 : 0);
-                        },
-                    .from = {*this},
-                    .keeps_rows = true,
-                    .holds = passing_on(*this, [num_shards](const Use& use) {
-                      return use.taking_times(num_shards);
-                    })});
+  return make_step(
+      {.run =
+           [in = *this, num_shards, index] {
+             return make_run([run = shared_run(in), num_shards, index,
+                              at = std::int64_t{0}]() mutable -> std::optional<Element> {
+               while (auto element = run->next()) {
+                 if (at++ % num_shards == index) return element;
+               }
+               return std::nullopt;
+             });
+           },
+       .count =
+           [in = *this, num_shards, index] {
+             const std::int64_t n = in.cardinality();
+             return n < 0 ? n : n / num_shards + (n % num_shards > index ? 1 : 0);
+           },
+       .from = {*this},
+       .keeps_rows = true,
+       .holds = passing_on(*this,
+                           [num_shards](const Use& use) { return use.taking_times(num_shards); })});
 }
 
 Dataset Dataset::unbatch() const {

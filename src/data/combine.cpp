@@ -303,10 +303,9 @@ Dataset Dataset::concatenate(const Dataset& other) const {
                         },
                     .from = {*this, other},
                     .keeps_rows = true,
-                    .holds =
-                        [first = *this, other](const Use& use, std::uint64_t) {
-                          return one_after_another(first, other, use);
-                        }});
+                    .holds = [first = *this, other](
+                                 const Use& use,
+                                 std::uint64_t) { return one_after_another(first, other, use); }});
 }
 
 Dataset Dataset::flat_map(DatasetFn fn) const {
@@ -371,16 +370,16 @@ Dataset Dataset::window(const WindowOptions& options,
 
 Dataset Dataset::from_elements(std::vector<Element> elements) {
   const auto kept = std::make_shared<const std::vector<Element>>(std::move(elements));
-  return make_step({.run =
-                        [kept] {
-                          return make_run(
-                              [kept, at = std::size_t{0}]() mutable -> std::optional<Element> {
-                                if (at == kept->size()) return std::nullopt;
-                                return (*kept)[at++];
-                              });
-                        },
-                    .count = [kept] { return static_cast<std::int64_t>(kept->size()); },
-                    .holds = [](const Use&, std::uint64_t seen) { return Holds{.element = seen}; }});
+  return make_step(
+      {.run =
+           [kept] {
+             return make_run([kept, at = std::size_t{0}]() mutable -> std::optional<Element> {
+               if (at == kept->size()) return std::nullopt;
+               return (*kept)[at++];
+             });
+           },
+       .count = [kept] { return static_cast<std::int64_t>(kept->size()); },
+       .holds = [](const Use&, std::uint64_t seen) { return Holds{.element = seen}; }});
 }
 
 Dataset Dataset::keeping(std::shared_ptr<void> needed) const {

@@ -1,15 +1,20 @@
 // Elements in files: save, load, and a cache on disk.
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
 
 #include "base/check.h"
+#include "data/file_stream.h"
 #include "data/node.h"
+#include "data/retry.h"
 #include "data/wire.h"
 #include "plimsoll/data/files.h"
 #include "plimsoll/data/io.h"
+#include "runtime/budget_scope.h"
 
 namespace plimsoll::data {
 namespace {
@@ -74,6 +79,58 @@ Dataset elements_in(const std::string& file, const std::string& compression, std
                     .holds = passing_on(elements)});
 }
 
+// What it takes to write an element: its message, and parts of it that are put together.
+std::uint64_t message_bytes(std::uint64_t element) {
+  return 4 * element;
+}
+memory::Reservation book_message(const Element& element) {
+  return host_budget().reserve(message_bytes(bytes_of(element)), batch_owner());
+}
+
+// Writes what it gives. Whoever does not come to the end leaves nothing.
+class WritingRun : public Iterator {
+ public:
+  WritingRun(std::unique_ptr<Iterator> in, std::string file)
+      : in_(std::move(in)),
+        file_(std::move(file)),
+        partial_(fmt::format("{}.{}.{}.part", file_, ::getpid(), num_begun++)),
+        writer_(std::make_unique<io::TFRecordWriter>(partial_)) {}
+  ~WritingRun() override {
+    writer_.reset();
+    std::error_code ignored;
+    if (!is_whole_) fs::remove(partial_, ignored);
+  }
+
+  std::optional<Element> next() override {
+    if (is_whole_) return std::nullopt;
+    if (!waiting_) waiting_ = in_->next();
+    if (waiting_) {
+      const memory::Reservation claim = book_message(*waiting_);  // without it it waits
+      call_or_drop([&] { writer_->write(to_message(*waiting_)); },
+                   [&] {
+                     waiting_.reset();
+                     lacks_some_ = true;
+                   });
+      return std::exchange(waiting_, std::nullopt);
+    }
+    if (lacks_some_) return std::nullopt;
+    writer_->close();
+    fs::rename(partial_, file_);
+    is_whole_ = true;
+    return std::nullopt;
+  }
+
+ private:
+  inline static std::atomic<int> num_begun{0};  // names of their own for runs side by side
+
+  const std::unique_ptr<Iterator> in_;
+  const std::string file_, partial_;
+  std::unique_ptr<io::TFRecordWriter> writer_;
+  std::optional<Element> waiting_;  // for memory
+  bool lacks_some_ = false;         // that could not be written
+  bool is_whole_ = false;
+};
+
 constexpr const char* kFirstLine = "plimsoll dataset 1";
 
 }  // namespace
@@ -88,6 +145,7 @@ void save(const Dataset& dataset, const std::string& path, const std::string& co
   {
     io::TFRecordWriter writer((folder / "elements").string(), compression_type);
     for (const Element& element : dataset) {
+      const memory::Reservation claim = book_message(element);
       writer.write(to_message(element));
       ++count;
     }
@@ -114,38 +172,33 @@ Dataset load(const std::string& path) {
 
 Dataset cache(const Dataset& in, const std::string& filename) {
   const std::string file = filename + ".plimsoll";
-  return make_step({.run = [in, file]() -> std::unique_ptr<Iterator> {
-                      if (fs::exists(file)) return elements_in(file, "", kUnknown).make_iterator();
-                      const std::string partial = fmt::format("{}.{}.part", file, ::getpid());
-                      // Whoever does not come to the end leaves nothing.
-                      struct Writing {
-                        explicit Writing(std::string p) : path(std::move(p)), writer(path) {}
-                        ~Writing() {
-                          std::error_code ignored;
-                          if (!is_whole) fs::remove(path, ignored);
-                        }
-                        std::string path;
-                        io::TFRecordWriter writer;
-                        bool is_whole = false;
-                      };
-                      return make_run(
-                          [run = std::shared_ptr<Iterator>(in.make_iterator()), file,
-                           to = std::make_shared<Writing>(partial)]() -> std::optional<Element> {
-                            auto element = run->next();
-                            if (element) {
-                              to->writer.write(to_message(*element));
-                              return element;
-                            }
-                            to->writer.close();
-                            fs::rename(to->path, file);
-                            to->is_whole = true;
-                            return std::nullopt;
-                          });
-                    },
+  const auto run = [in, file]() -> std::unique_ptr<Iterator> {
+    if (fs::exists(file)) return elements_in(file, "", kUnknown).make_iterator();
+    return std::make_unique<WritingRun>(in.make_iterator(), file);
+  };
+  const auto holds = [in, file](const Use& use, std::uint64_t seen) {
+    // A record has what its elements have, and less than that beside it.
+    const std::uint64_t stream = FileStream::most_bytes("");
+    Holds read{.element = seen,
+               .given = seen,
+               .owned = seen,
+               .kept = stream,
+               .busy = stream + 3 * seen,
+               .trust = Trust::kMost};
+    if (fs::exists(file)) return read;
+    Holds written = in.node()->holds(use);
+    written.busy = std::max(written.busy, written.kept + written.given + message_bytes(seen));
+    written.kept = std::max(written.kept + stream, read.kept);
+    written.busy = std::max(written.busy + stream, read.busy);
+    written.given = written.owned = std::max(written.given, seen);
+    written.trust = std::max(written.trust, Trust::kMost);
+    return written;
+  };
+  return make_step({.run = run,
                     .count = [in] { return in.cardinality(); },
                     .from = {in},
                     .keeps_rows = true,
-                    .holds = passing_on(in)});
+                    .holds = holds});
 }
 
 Dataset assert_cardinality(const Dataset& in, std::int64_t expected) {

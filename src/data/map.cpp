@@ -49,12 +49,10 @@ struct MapNode : DatasetNode, std::enable_shared_from_this<MapNode> {
   std::int64_t cardinality() const override { return in->cardinality(); }
   Holds holds(const Use& use) const override {
     const bool has_threads = num_threads() > 1;
-    const Holds before =
-        in->holds(use.taking_more(has_threads ? taken_ahead(num_threads()) : 0));
+    const Holds before = in->holds(use.taking_more(has_threads ? taken_ahead(num_threads()) : 0));
     const Making making{.element = largest_seen(), .shared = shared_bytes, .work = work_bytes};
-    return use.depth == Depth::kFull && has_threads
-               ? held_by_threads(before, making, num_threads())
-               : made_from(before, making);
+    return use.depth == Depth::kFull && has_threads ? held_by_threads(before, making, num_threads())
+                                                    : made_from(before, making);
   }
   std::vector<std::int64_t> batch_rows() const override { return in->batch_rows(); }
   bool can_begin_again() const override { return in->can_begin_again(); }

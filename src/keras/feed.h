@@ -23,7 +23,7 @@ struct Feed {
   std::int64_t num_rows = -1;  // of arrays
   // Of a dataset: what it makes is booked here, so that it can be held to the room beside a step.
   BudgetScopePtr scope = {};
-  bool goes_on = false;  // an epoch begins where the last one ended
+  bool goes_on = false;                 // an epoch begins where the last one ended
   std::int64_t num_taken = data::kAll;  // batches of a run; kAll: until its end has come
 };
 

@@ -242,9 +242,9 @@ FitPlan plan_at_depth(Model& model, TrainerState& state, const Feed& training,
   plan.batch_bytes = std::max(train.batch_bytes, test.batch_bytes);
   plan.peak_bytes = now + missing + copies + peak.nbytes();
   plan.other_bytes =
-      plan.peak_bytes - std::min(plan.peak_bytes, plan.arena_bytes + plan.batch_bytes +
-                                                      plan.weights_bytes + plan.optimizer_bytes +
-                                                      (on_host ? plan.pipeline_bytes : 0));
+      plan.peak_bytes -
+      std::min(plan.peak_bytes, plan.arena_bytes + plan.batch_bytes + plan.weights_bytes +
+                                    plan.optimizer_bytes + (on_host ? plan.pipeline_bytes : 0));
   const Limit limit = limit_of(state, device.budget());
   plan.limit_bytes = limit.nbytes;
   plan.limit_origin = limit.origin;

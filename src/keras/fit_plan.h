@@ -15,8 +15,8 @@ struct Course {
 };
 
 // Prepares the steps for every form of batch that is known, so that kernels and constants are
-// there, and adds up what is held now and what the steps will take more. `kind` is what is done with
-// `training`.
+// there, and adds up what is held now and what the steps will take more. `kind` is what is done
+// with `training`.
 FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, const Feed* validation,
                    const Course& course, StepKind kind = StepKind::kTrain);
 

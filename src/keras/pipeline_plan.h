@@ -34,8 +34,8 @@ class PipelinePlan {
   const Feed& training_;
   const Feed* const validation_;
   const std::uint64_t batch_bytes_;
-  data::FullCaches full_;     // by runs that have ended
-  data::FullCaches growing_;  // by a training that goes on
+  data::FullCaches full_;       // by runs that have ended
+  data::FullCaches growing_;    // by a training that goes on
   std::uint64_t going_on_ = 0;  // what that training holds
 };
 

@@ -1,7 +1,10 @@
 // fit on datasets with caches: what they keep stays from one run to the next, and is in the plan.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "data/node.h"
+#include "plimsoll/data/files.h"
 #include "plimsoll/keras.h"
 #include "plimsoll/memory_api.h"
 #include "plimsoll/ops.h"
@@ -14,8 +17,8 @@ using data::Dataset;
 using data::Element;
 using layers::Dense;
 
-constexpr std::int64_t kWidth = 512;                                // floats of a row
-constexpr std::uint64_t kRow = kWidth * sizeof(float) + 64;         // bytes of it, with its label
+constexpr std::int64_t kWidth = 512;                                 // floats of a row
+constexpr std::uint64_t kRow = kWidth * sizeof(float) + 64;          // bytes of it, with its label
 constexpr std::uint64_t kBatch = 32 * (kWidth + 1) * sizeof(float);  // of 32 of them
 
 Dataset rows(std::int64_t num) {
@@ -86,10 +89,10 @@ TEST(FitCacheTest, PlanIsTheMost) {
       {"both prefetched", rows(320).map(twice).cache().batch(32).prefetch(2),
        rows(640).map(twice).cache().batch(32).prefetch(2)},
       {"one after the other", rows(64).cache().concatenate(rows(64).cache()).batch(32)},
-      {"side by side", Dataset::zip(Nest<Dataset>::List{
-                           Dataset::from_tensor_slices(zeros({96, kWidth})).cache(),
-                           Dataset::from_tensor_slices(zeros({96, 1})).cache()})
-                           .batch(32)},
+      {"side by side",
+       Dataset::zip(Nest<Dataset>::List{Dataset::from_tensor_slices(zeros({96, kWidth})).cache(),
+                                        Dataset::from_tensor_slices(zeros({96, 1})).cache()})
+           .batch(32)},
       {"shared, in threads", shared.take(96).batch(32).prefetch(2),
        shared.skip(96).batch(32).prefetch(2)},
       {"repeated", rows(96).map(twice).cache().repeat(3).batch(32)},
@@ -106,6 +109,33 @@ TEST(FitCacheTest, PlanIsTheMost) {
           << one.name << ", " << epochs;
     }
   }
+}
+
+// In a file: what is read back is in the plan, too.
+TEST(FitCacheTest, PlanOfACacheInAFileIsTheMost) {
+  const auto folder = std::filesystem::temp_directory_path() / "plimsoll_fit_cache";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const Case cases[] = {
+      {"elements", data::cache(rows(320).map(twice), folder / "elements").batch(32)},
+      {"batches", data::cache(rows(330).batch(32), folder / "batches")},
+      {"prefetched", data::cache(rows(330).batch(32), folder / "prefetched").prefetch(2)},
+      {"for both", data::cache(rows(320).map(twice), folder / "training").batch(32),
+       data::cache(rows(96).batch(32), folder / "validation")},
+  };
+  for (const Case& one : cases) {
+    for (const char* time : {"first", "second"}) {
+      auto model = make_model();
+      FitOptions options = silent();
+      options.validation_dataset = one.validation;
+      const auto history = model->fit(one.training, options);
+      EXPECT_LE(history->measured_peak_bytes, history->planned_peak_bytes)
+          << one.name << ", " << time;
+      EXPECT_LE(history->planned_peak_bytes, 2 * history->measured_peak_bytes)
+          << one.name << ", " << time;
+    }
+  }
+  std::filesystem::remove_all(folder);
 }
 
 // What a user met: both caches are full after the first epoch.
@@ -144,8 +174,7 @@ TEST(FitCacheTest, AnUnknownNumberOfElementsIsSaid) {
   EXPECT_FALSE(plan.is_exact);
   EXPECT_TRUE(plan.has_open_cache);
   EXPECT_NE(plan.to_string().find("peak about "), std::string::npos) << plan.to_string();
-  EXPECT_NE(plan.to_string().find("what cache() will keep"), std::string::npos)
-      << plan.to_string();
+  EXPECT_NE(plan.to_string().find("what cache() will keep"), std::string::npos) << plan.to_string();
   const FitPlan bounded = model->plan_fit(rows(96).cache().batch(32).prefetch(1), silent());
   EXPECT_TRUE(bounded.is_bounded);
   EXPECT_EQ(bounded.cached_bytes, 96 * kRow);

@@ -1,5 +1,7 @@
 """compile, fit, evaluate, predict: arguments as Keras takes them."""
 
+import itertools
+
 from .. import _core
 from . import _base
 from ._base import wrap
@@ -63,17 +65,20 @@ def _is_batches(x):
 
 
 def _run_maker(data):
-    """A function that begins a run through batches, or a dataset of C++."""
+    """A dataset of C++ that runs through batches."""
     if hasattr(data, "_c") and isinstance(data._c, _core.Dataset):
         return data._c
     if hasattr(data, "__next__"):
-        return lambda: data  # a generator goes on where it stands
-    if hasattr(data, "__getitem__") and hasattr(data, "__len__"):
+        return _core.batches_of(lambda: data, None, True)  # a generator goes on where it stands
+    size = _num_batches(data)
+    if size is not None and hasattr(data, "__getitem__"):
         def run():
             for i in range(len(data)):
                 yield tuple(_batch(data[i]))
-        return run
-    return lambda: iter(data)
+    else:
+        def run():
+            return iter(data) if size is None else itertools.islice(data, size)
+    return _core.batches_of(run, size, False)
 
 
 class _EpochEnd(Callback):
@@ -92,8 +97,6 @@ def _batch(item):
 
 
 def _num_batches(data):
-    if hasattr(data, "__next__"):
-        return None
     try:
         return len(data)
     except TypeError:
@@ -190,8 +193,6 @@ class Trainer:
             dataset = _run_maker(x)
             if hasattr(x, "on_epoch_end"):
                 options["callbacks"] += _callbacks(_EpochEnd(x))
-            if steps_per_epoch is None and not hasattr(x, "__next__"):
-                options["steps_per_epoch"] = _num_batches(x)
         epoch, rows, planned, measured = _core.model_fit(self._c, self, x, y, dataset, options)
         history = History()
         history.epoch, history.history = list(epoch), rows
@@ -228,8 +229,6 @@ class Trainer:
                    "sample_weight": _as_array(sample_weight), "steps": steps, "callbacks": _callbacks(callbacks)}
         x, y = _as_array(x), _as_array(y)
         dataset = _run_maker(x) if _is_batches(x) else None
-        if dataset is not None and steps is None:
-            options["steps"] = _num_batches(x)
         logs = _core.model_evaluate(self._c, self, x, y, dataset, options)
         return logs if return_dict else _as_list(self, logs)
 
@@ -238,8 +237,6 @@ class Trainer:
                    "callbacks": _callbacks(callbacks)}
         x = _as_array(x)
         dataset = _run_maker(x) if _is_batches(x) else None
-        if dataset is not None and steps is None:
-            options["steps"] = _num_batches(x)
         return _core.model_predict(self._c, self, x, dataset, options)
 
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, return_dict=False):
@@ -255,13 +252,14 @@ class Trainer:
         return _core.model_predict_on_batch(self._c, _as_array(x))
 
     def plan_fit(self, x, y=None, batch_size=None, **options):
-        """What fit with such data would take; runs nothing."""
+        """What fit with such data would take; of a dataset the first batch is made, else nothing runs."""
         given = {"epochs": 1, "verbose": 0, "callbacks": None, "validation_split": 0.0, "validation_data": None,
                  "shuffle": True, "class_weight": None, "sample_weight": None, "initial_epoch": 0,
                  "steps_per_epoch": None, "validation_steps": None, "validation_batch_size": None,
                  "validation_freq": 1, **options}
-        return FitPlan(_core.model_plan_fit(self._c, self, _as_array(x), _as_array(y),
-                                            self._fit_options(batch_size, **given)))
+        x, y = _as_array(x), _as_array(y)
+        dataset = _run_maker(x) if _is_batches(x) else None
+        return FitPlan(_core.model_plan_fit(self._c, self, x, y, dataset, self._fit_options(batch_size, **given)))
 
     def plan_train(self, batch_size=32, input_shapes=()):
         """What one step of training would take, from shapes alone."""
