@@ -131,6 +131,26 @@ TEST(TransformsTest, ACacheComputesOnce) {
   EXPECT_EQ(num_calls, 6);
 }
 
+// All come to their end, whichever is asked first.
+TEST(TransformsTest, CachesSideBySideAreFilled) {
+  int num_calls = 0;
+  const auto counted = [&](std::int64_t num) {
+    return Dataset::range(num)
+        .map([&](const Element& e) {
+          ++num_calls;
+          return e;
+        })
+        .cache();
+  };
+  const Dataset zipped = Dataset::zip(Nest<Dataset>::List{counted(4), counted(4), counted(4)});
+  for (int i = 0; i < 2; ++i) {
+    int num = 0;
+    for (const Element& e : zipped) num += static_cast<int>(e.size());
+    EXPECT_EQ(num, 12);
+  }
+  EXPECT_EQ(num_calls, 12);
+}
+
 TEST(TransformsTest, FillsUpBatches) {
   const Dataset padded = rows_of_many_lengths(3).padded_batch(2);
   std::vector<Shape> shapes;

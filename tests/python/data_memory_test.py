@@ -282,3 +282,97 @@ def test_functions_of_datasets_without_memory_are_called_again(tf):
     with pytest.raises(tf.errors.ResourceExhaustedError, match="not yet"):
         next(run)
     assert [int(x) for x in run] == [1, 1]
+
+
+def counted(tf, calls, num=12):
+    """Batches of four rows that are computed by a function which counts its calls."""
+    def note(i):
+        calls.append(int(i))
+        return np.full([4, 8], i, np.float32), np.zeros([4, 1], np.float32)
+    return tf.data.Dataset.range(num).map(lambda i: tf.numpy_function(note, [i], [tf.float32, tf.float32]))
+
+
+def small_model(tf):
+    model = tf.keras.Sequential([tf.keras.Input((8,)), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    return model
+
+
+def test_runs_of_models_fill_caches(tf):
+    model = small_model(tf)
+    for run in (lambda d: model.fit(d, epochs=3, verbose=0), lambda d: model.evaluate(d, verbose=0),
+                lambda d: model.predict(d.map(lambda x, y: x), verbose=0)):
+        calls = []
+        dataset = counted(tf, calls).cache()
+        run(dataset)
+        assert sorted(calls) == list(range(12))
+        run(dataset)
+        assert len(calls) == 12
+
+
+def test_plans_of_datasets(tf):
+    model = small_model(tf)
+    training, validation = counted(tf, []).cache(), counted(tf, [], 40).cache()
+    plan = model.plan_fit(training, epochs=2, validation_data=validation)
+    assert plan.is_bounded and plan.cached_bytes == 52 * (128 + 64)
+    history = model.fit(training, epochs=2, validation_data=validation, verbose=0)
+    assert history.measured_peak_bytes <= history.planned_peak_bytes <= plan.peak_bytes + 4096
+    again = model.plan_fit(training, epochs=2, validation_data=validation)
+    assert again.is_exact and again.cached_bytes == 0
+    unknown = model.plan_fit(counted(tf, []).filter(lambda x, y: True).cache())
+    assert not unknown.is_bounded and "about" in repr(unknown) and "cache()" in repr(unknown)
+
+
+def test_a_generator_is_not_looked_into_for_its_plan(tf):
+    model = small_model(tf)
+
+    def rows(num, given):
+        for i in range(num):
+            given.append(i)
+            yield np.full([4, 8], i, np.float32), np.zeros([4, 1], np.float32)
+
+    given, tested = [], []
+    model.fit(rows(6, given), epochs=2, steps_per_epoch=3, validation_data=rows(4, tested), validation_steps=2, verbose=0)
+    assert given == list(range(6)) and tested == list(range(4))
+    with pytest.raises(ValueError, match="cannot be begun again"):
+        model.plan_fit(rows(6, given))
+
+
+def test_data_with_a_length(tf):
+    """Batches by number, or of something to iterate over: all of them in each epoch, in bars too."""
+    class ByNumber(tf.keras.utils.PyDataset):
+        def __init__(self):
+            super().__init__()
+            self.asked = []
+
+        def __len__(self):
+            return 5
+
+        def __getitem__(self, i):
+            self.asked.append(i)
+            return np.ones([4, 8], np.float32), np.zeros([4, 1], np.float32)
+
+    class Iterable:
+        def __init__(self):
+            self.begun = 0
+
+        def __len__(self):
+            return 5
+
+        def __iter__(self):
+            self.begun += 1
+            while True:
+                yield np.ones([4, 8], np.float32), np.zeros([4, 1], np.float32)
+
+    model = small_model(tf)
+    numbered, iterable = ByNumber(), Iterable()
+    model.fit(numbered, epochs=2, verbose=0)
+    assert numbered.asked == [0, 1, 2, 3, 4] * 2
+    model.fit(iterable, epochs=2, verbose=0)
+    assert iterable.begun == 2 and int(model.optimizer.iterations) == 20
+    model.evaluate(iterable, verbose=0)
+    assert len(model.predict(((x,) for x, _ in numbered_batches(numbered)), verbose=0)) == 20
+
+
+def numbered_batches(data):
+    return (data[i] for i in range(len(data)))

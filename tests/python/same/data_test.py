@@ -202,6 +202,20 @@ def test_cache(tf, ten, tmp_path):
         assert len(calls) == 10
 
 
+def test_caches_side_by_side(tf, ten):
+    calls = []
+
+    def note(x):
+        calls.append(int(x))
+        return x
+
+    first, second = (ten.map(lambda x: tf.py_function(note, [x], tf.int64)).cache() for _ in range(2))
+    both = tf.data.Dataset.zip((first, second))
+    for _ in range(2):
+        assert [tuple(map(int, pair)) for pair in both] == [(i, i) for i in range(10)]
+    assert sorted(calls) == sorted([*range(10)] * 2)
+
+
 def test_save_and_load(tf, tmp_path):
     path = str(tmp_path / "saved")
     whole = tf.data.Dataset.from_tensor_slices({"a": [1, 2, 3], "b": ([1.5, 2.5, 3.5], ["x", "y", "z"])})
