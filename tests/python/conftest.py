@@ -6,6 +6,7 @@ Files in same/ run under both, with the same results; the others are about Plims
 import importlib
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -17,6 +18,8 @@ PEER = os.environ.get("PLIMSOLL_PEER", "plimsoll")
 
 sys.path.insert(0, str(BUILT))
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+# A shell that runs tests in the background has them ignore Ctrl-C, which some of them send.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
