@@ -216,6 +216,8 @@ nb::dict plan_to_python(const keras::FitPlan& plan) {
   made["batch_bytes"] = plan.batch_bytes;
   made["pipeline_bytes"] = plan.pipeline_bytes;
   made["other_bytes"] = plan.other_bytes;
+  made["training_room_bytes"] = plan.training_room_bytes;
+  made["validation_room_bytes"] = plan.validation_room_bytes;
   made["cached_bytes"] = plan.cached_bytes;
   made["has_open_cache"] = plan.has_open_cache;
   made["is_exact"] = plan.is_exact;

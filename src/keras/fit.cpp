@@ -166,6 +166,7 @@ class FitRun {
   const FitOptions& options_;
   Feed training_;
   std::optional<Feed> validation_;
+  std::optional<FitPlan> plan_;  // what was printed
   std::shared_ptr<History> history_ = std::make_shared<History>();
   const memory::Budget* budget_ = nullptr;
 };
@@ -221,7 +222,8 @@ void FitRun::hold_to(const FitPlan& plan, const Progress& progress, Batches& bat
   Feed* const tested = validation();
   if (!training_.forms.empty()) {
     check_fits(model_, state_, plan, training_, tested, course_of(options_));
-    if (!hold_to_plan(plan, model_, training_, tested)) batches.restart();
+    plan_ = plan;
+    if (!hold_to_room(model_, training_, plan.training_room_bytes)) batches.restart();
     history_->planned_peak_bytes = plan.peak_bytes;
     progress.line(plan.to_string());
   }
@@ -267,8 +269,10 @@ std::shared_ptr<History> FitRun::run() {
     model_.reset_metrics();
     callbacks.on_epoch_begin(epoch, {});
     progress.begin_epoch(epoch, options_.epochs);
+    if (plan_) hold_to_room(model_, training_, plan_->training_room_bytes);
     logs = train_epoch(callbacks, batches, progress);
     if (tested && course_of(options_).validates_after(epoch)) {
+      if (plan_) hold_to_room(model_, *tested, plan_->validation_room_bytes);
       for (const auto& [name, value] :
            evaluate_once(model_, *tested, options_.validation_steps, callbacks, nullptr))
         logs.set("val_" + name, value);

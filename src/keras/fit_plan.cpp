@@ -159,20 +159,27 @@ class Peak {
   bool is_exact_ = true, is_bounded_ = true;
 };
 
+// What steps take at their most, without what datasets hold; batches are theirs.
+struct Steps {
+  std::uint64_t train_bytes = 0, test_bytes = 0;
+};
+
 // Goes through the epochs until nothing new comes. Adds to the plan what the datasets hold.
 // reset_bytes: what it takes to begin with new metrics, before each run.
 Peak peak_of_epochs(const Phase& train, const Phase* test, PipelinePlan& pipelines, bool on_host,
-                    std::uint64_t reset_bytes, const Course& course, FitPlan& plan) {
+                    std::uint64_t reset_bytes, const Course& course, FitPlan& plan, Steps& steps) {
   Peak peak;
   // The arena keeps the size that it once had, and results stay: after a validation, an epoch of
   // training has them too.
   std::uint64_t arena = 0, results = 0;
   const auto run = [&](const Phase& phase, const PipelinePlan::Ahead& ahead, int num_before) {
-    const std::uint64_t step = num_before ? arena + phase.batch_bytes : phase.first_bytes;
-    peak.at((on_host ? ahead.nbytes : 0) + results + step, ahead.trust);
+    const std::uint64_t step =
+        results + (num_before ? arena + phase.batch_bytes : phase.first_bytes);
+    peak.at((on_host ? ahead.nbytes : 0) + step, ahead.trust);
     plan.pipeline_bytes = std::max(plan.pipeline_bytes, ahead.nbytes);
     arena = std::max(arena, phase.arena_bytes);
     results += num_before ? 0 : phase.result_bytes;
+    return step - std::min(step, phase.batch_bytes);
   };
   const auto reset = [&] {
     const std::uint64_t idle = on_host ? pipelines.idle_bytes() : 0;
@@ -181,10 +188,12 @@ Peak peak_of_epochs(const Phase& train, const Phase* test, PipelinePlan& pipelin
   int num_trained = 0, num_tested = 0;
   for (std::int64_t epoch = course.first_epoch; epoch < course.end_epoch; ++epoch) {
     reset();
-    run(train, pipelines.train(), num_trained++);
+    const std::uint64_t trained = run(train, pipelines.train(), num_trained++);
+    steps.train_bytes = std::max(steps.train_bytes, trained);
     if (test && course.validates_after(epoch)) {
       reset();
-      run(*test, pipelines.test(), num_tested++);
+      const std::uint64_t tested = run(*test, pipelines.test(), num_tested++);
+      steps.test_bytes = std::max(steps.test_bytes, tested);
     }
     if (num_trained > 1 && (!test || num_tested > 1)) break;
   }
@@ -233,9 +242,10 @@ FitPlan plan_at_depth(Model& model, TrainerState& state, const Feed& training,
   }
   const bool on_host = is_on_host(model);  // where datasets are
   PipelinePlan pipelines(depth, training, validation, train.batch_bytes);
+  Steps steps;
   const Peak peak =
       peak_of_epochs(train, validation ? &test : nullptr, pipelines, on_host,
-                     kind == StepKind::kPredict ? 0 : reset_bytes_of(model), course, plan);
+                     kind == StepKind::kPredict ? 0 : reset_bytes_of(model), course, plan, steps);
   plan.is_exact = peak.is_exact();
   plan.is_bounded = peak.is_bounded();
   plan.arena_bytes = std::max(train.arena_bytes, test.arena_bytes);
@@ -248,6 +258,11 @@ FitPlan plan_at_depth(Model& model, TrainerState& state, const Feed& training,
   const Limit limit = limit_of(state, device.budget());
   plan.limit_bytes = limit.nbytes;
   plan.limit_origin = limit.origin;
+  const auto beside = [&](std::uint64_t step) {
+    return limit.nbytes - std::min(limit.nbytes, now + missing + copies + step);
+  };
+  plan.training_room_bytes = beside(steps.train_bytes);
+  plan.validation_room_bytes = beside(steps.test_bytes);
   return plan;
 }
 
@@ -269,18 +284,10 @@ FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, cons
   return least;
 }
 
-bool hold_to_plan(const FitPlan& plan, const Model& model, const Feed& training,
-                  const Feed* validation) {
-  bool is_held = true;
-  if (!is_on_host(model)) return is_held;
-  const std::uint64_t room =
-      plan.pipeline_bytes + plan.batch_bytes + plan.limit_bytes - plan.peak_bytes;
-  for (const Feed* feed : {&training, validation}) {
-    if (!feed || !feed->scope) continue;
-    set_host_limit(*feed->scope, std::min(room, memory::kNoLimit));
-    is_held = is_held && host_budget_of(*feed->scope).in_use() <= room;
-  }
-  return is_held;
+bool hold_to_room(const Model& model, const Feed& feed, std::uint64_t room_bytes) {
+  if (!is_on_host(model) || !feed.scope) return true;
+  set_host_limit(*feed.scope, std::min(room_bytes, memory::kNoLimit));
+  return host_budget_of(*feed.scope).in_use() <= room_bytes;
 }
 
 HostRoom room_on_host(const Model& model, const TrainerState& state) {

@@ -20,10 +20,8 @@ struct Course {
 FitPlan plan_steps(Model& model, TrainerState& state, const Feed& training, const Feed* validation,
                    const Course& course, StepKind kind = StepKind::kTrain);
 
-// Datasets of the feeds get the room that the plan leaves them. False: one of them holds more
-// already.
-bool hold_to_plan(const FitPlan& plan, const Model& model, const Feed& training,
-                  const Feed* validation);
+// The dataset of a feed gets so much room from now on. False: it holds more already.
+bool hold_to_room(const Model& model, const Feed& feed, std::uint64_t room_bytes);
 
 // What the host could still give under all limits, and whose limit that is.
 struct HostRoom {

@@ -118,6 +118,36 @@ TEST(FitDatasetTest, APipelineShrinksToWhatStepsLeave) {
   EXPECT_EQ(history->epoch.size(), 3U);
 }
 
+// The room beside a step is another one in validation: what training may hold ahead would be too
+// much there.
+TEST(FitDatasetTest, AValidationLeavesRoomForItsOwnSteps) {
+  const Dataset training = rows(32)
+                               .map([](const Element& e) {
+                                 const Tensor wide = zeros({1 << 19}) + 1.0F;  // 2 MiB
+                                 return Element{e[0].leaf() * reduce_sum(wide), e[1].leaf()};
+                               })
+                               .batch(8);
+  const auto make_wide = [](const std::string& memory_budget) {
+    Sequential model({Input({kWidth}), Dense({.units = 4096}), Dense({.units = 1})});
+    model->compile({.optimizer = "sgd", .loss = "mse", .memory_budget = memory_budget});
+    return model;
+  };
+  const Dataset tested = rows(2560);
+  FitOptions options = silent(2);
+  options.validation_dataset = tested.take(256).batch(256);
+  std::uint64_t limit = 0;
+  {
+    auto model = make_wide("");
+    limit = model->fit(training, options)->planned_peak_bytes + (1 << 18);
+  }
+  options.validation_dataset = tested.batch(256).prefetch(8);
+  auto model = make_wide(std::to_string(limit));
+  const auto history = model->fit(training, options);
+  EXPECT_EQ(history->planned_peak_bytes, limit);
+  EXPECT_LE(history->measured_peak_bytes, limit);
+  EXPECT_EQ(history->epoch.size(), 2U);
+}
+
 TEST(FitDatasetTest, ABatchThatDoesNotFitIsRefusedBeforeTheFirstStep) {
   auto model = make_model("256KiB");
   const std::uint64_t before = Context::get().cpu().budget().in_use();

@@ -133,7 +133,9 @@ struct FitPlan {
   // What the dataset holds besides the batch in use: batches ahead, buffers, row numbers.
   std::uint64_t pipeline_bytes = 0;
   std::uint64_t other_bytes = 0;  // kernels, results, data that is on the device
-  // Of it, what caches of datasets will keep that do not keep it yet.
+  // What the dataset may hold, batch in use and all, beside a step of training, or of validation.
+  std::uint64_t training_room_bytes = 0, validation_room_bytes = 0;
+  // Of pipeline_bytes, what caches of datasets will keep that do not keep it yet.
   std::uint64_t cached_bytes = 0;
   bool has_open_cache = false;  // and one of which it is not known how many elements it will keep
   // False: at most so much, since threads of the dataset decide how far ahead they come.
