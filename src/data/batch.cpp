@@ -61,7 +61,7 @@ class BatchRun : public Iterator {
       if (!waiting_) waiting_ = in_->next();
       if (!waiting_) break;
       const TagScope tag(memory::Tag::kDataset);
-      add(*waiting_);
+      if (!is_dropped()) add(*waiting_);
       waiting_.reset();  // not before: without memory for it it waits for another try
     }
     if (num_rows() == 0 || (options_.drop && num_rows() < options_.size)) return std::nullopt;
@@ -89,6 +89,11 @@ class BatchRun : public Iterator {
     if (left > 0) return std::min(options_.size, left);
     const bool may_be_full = options_.num_elements == kInfinite || num_taken_ >= options_.size;
     return may_be_full ? options_.size : 0;
+  }
+  // What is left is known not to make a batch: it is read to its end, and not kept.
+  bool is_dropped() const {
+    return options_.drop && options_.num_elements >= 0 &&
+           options_.num_elements - num_taken_ < options_.size;
   }
   void add(const Element& element) {
     if (num_rows() == 0 && !stack_.is_begun() && expected() > 0 && RowStack::can_hold(element))
@@ -144,18 +149,23 @@ struct BatchNode : DatasetNode, std::enable_shared_from_this<BatchNode> {
   }
   // Elements that may end at any time are collected, and strings, once they have been seen.
   Holds held(const Holds& before, std::uint64_t count) const {
-    const bool is_placed = in->cardinality() != kUnknown && !has_collected;
-    return is_placed ? placed(before, count, largest_seen())
-                     : collected(before, count, largest_seen());
+    const std::int64_t n = in->cardinality();
+    const bool is_placed = n != kUnknown && !has_collected;
+    Holds made = is_placed ? placed(before, count, largest_seen())
+                           : collected(before, count, largest_seen());
+    if (drop && n == kUnknown) made = reading_on(made);
+    if (drop && n >= 0 && n % size) made.ending = std::max(before.ending, before.busy);
+    return made;
   }
   bool can_begin_again() const override { return in->can_begin_again(); }
-  std::vector<std::int64_t> batch_rows() const override {
+  BatchRows batch_rows() const override {
     const std::int64_t n = in->cardinality();
-    if (n < 0) return {size};
-    std::vector<std::int64_t> rows;
-    if (n >= size) rows.push_back(size);
-    if (n % size && !drop) rows.push_back(n % size);
-    return rows;
+    // Of a number that is not known something may be left.
+    if (n < 0) return {{size}, n == kInfinite || drop ? Trust::kExact : Trust::kAbout};
+    BatchRows batches{.trust = Trust::kExact};
+    if (n >= size) batches.rows.push_back(size);
+    if (n % size && !drop) batches.rows.push_back(n % size);
+    return batches;
   }
 };
 

@@ -90,13 +90,18 @@ Holds held(const Dataset& in, Cached& cached, const Use& use, std::uint64_t seen
   Holds holds = before;
   if (count > 0) holds = with_buffer(before, count - 1);
   holds.kept += count > 0 ? before.given : 0;  // that which was given is kept too
-  holds.given = holds.owned = 0;
+  holds.ending = count * before.owned + before.ending;
+  holds.busy = std::max(holds.busy, holds.ending);
+  const bool ends = use.num_taken == kAll || (size >= 0 && use.num_taken > size);
+  holds.given = 0;
+  holds.owned = ends ? 0 : before.owned;  // else they are forgotten when the run is
   holds.trust = std::max(before.trust, is_open ? Trust::kAbout : Trust::kMost);
-  if (use.filled) {
-    const bool ends = use.num_taken == kAll || (size >= 0 && use.num_taken > size);
-    if (ends) use.filled->add(&cached, count * before.owned);
-    if (is_open) use.filled->note_open();
+  if (use.filled && ends) {
+    // Behind threads the elements are the same; of a smaller last batch it is not known how small.
+    const bool is_sure = in.node()->batch_rows().rows.size() <= 1 && !is_open;
+    use.filled->add(&cached, count * before.owned, is_sure ? Trust::kExact : holds.trust);
   }
+  if (use.filled && is_open) use.filled->note_open();
   return holds;
 }
 

@@ -83,14 +83,19 @@ struct StepNode : DatasetNode, std::enable_shared_from_this<StepNode> {
     return make_noted_run(shared_from_this(), step.run());
   }
   std::int64_t cardinality() const override { return step.count(); }
-  std::vector<std::int64_t> batch_rows() const override {
-    std::vector<std::int64_t> rows;
+  BatchRows batch_rows() const override {
+    if (!step.keeps_rows || step.from.empty()) return {};
+    BatchRows all{.trust = Trust::kExact};
     for (const Dataset& in : step.from) {
-      const auto of_in = in.node()->batch_rows();
-      if (!step.keeps_rows || (!rows.empty() && rows != of_in)) return {};
-      rows = of_in;
+      const BatchRows one = in.node()->batch_rows();
+      for (const std::int64_t num : one.rows) {
+        if (std::ranges::find(all.rows, num) == all.rows.end()) all.rows.push_back(num);
+      }
+      all.trust = std::max(all.trust, one.trust);
+      all.are_in_order = all.are_in_order && one.are_in_order;
     }
-    return rows;
+    if (step.from.size() > 1) all = all.in_any_order();
+    return step.leaves_out ? all.of_a_part() : all;
   }
   bool can_begin_again() const override {
     return std::ranges::all_of(step.from,
@@ -113,7 +118,7 @@ Dataset make_step(Step step) {
 std::function<Holds(const Use&, std::uint64_t)> passing_on(const Dataset& in,
                                                            std::function<Use(const Use&)> use_in) {
   return [in, use_in](const Use& use, std::uint64_t) {
-    return in.node()->holds(use_in ? use_in(use) : use);
+    return use_in ? reading_on(in.node()->holds(use_in(use))) : in.node()->holds(use);
   };
 }
 std::unique_ptr<Iterator> make_run(std::function<std::optional<Element>()> next) {
@@ -136,6 +141,7 @@ Dataset Dataset::filter(std::function<bool(const Element&)> predicate) const {
                         },
                     .from = {*this},
                     .keeps_rows = true,
+                    .leaves_out = true,
                     .holds = passing_on(*this, &Use::taking_all)});
 }
 
@@ -151,6 +157,7 @@ Dataset Dataset::take_while(std::function<bool(const Element&)> predicate) const
                         },
                     .from = {*this},
                     .keeps_rows = true,
+                    .leaves_out = true,
                     .holds = passing_on(*this, &Use::taking_all)});
 }
 
@@ -203,6 +210,7 @@ Dataset Dataset::shard(std::int64_t num_shards, std::int64_t index) const {
            },
        .from = {*this},
        .keeps_rows = true,
+       .leaves_out = true,
        .holds = passing_on(*this,
                            [num_shards](const Use& use) { return use.taking_times(num_shards); })});
 }

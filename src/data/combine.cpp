@@ -230,6 +230,7 @@ Holds one_after_another(const Dataset& first, const Dataset& other, const Use& u
           .owned = std::max(a.owned, b.owned),
           .kept = std::max(a.kept, filled.nbytes() + b.kept),
           .busy = std::max(a.busy, filled.nbytes() + b.busy),
+          .ending = std::max(a.ending, filled.nbytes() + b.ending),
           .trust = std::max({a.trust, b.trust, Trust::kMost})};
 }
 
@@ -260,6 +261,8 @@ Dataset Dataset::zip(const Nest<Dataset>& datasets) {
                     .holds =
                         [datasets](const Use& use, std::uint64_t) {
                           Holds all;
+                          bool is_even = true;  // all end together
+                          const std::int64_t num = datasets.flatten()[0].cardinality();
                           datasets.for_each([&](const Dataset& d) {
                             const Holds one = d.node()->holds(use);
                             all.busy =
@@ -268,8 +271,11 @@ Dataset Dataset::zip(const Nest<Dataset>& datasets) {
                             all.given += one.given;
                             all.owned += one.owned;
                             all.kept += one.kept;
+                            all.ending += one.ending;
                             all.trust = std::max(all.trust, one.trust);
+                            is_even = is_even && d.cardinality() == num;
                           });
+                          if (!is_even) all = reading_on(all);
                           return all;
                         }});
 }

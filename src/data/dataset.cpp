@@ -138,7 +138,11 @@ struct PartNode : DatasetNode {
     return in->holds(use.taking(num).taking_more(skipped));
   }
   bool can_begin_again() const override { return in->can_begin_again(); }
-  std::vector<std::int64_t> batch_rows() const override { return in->batch_rows(); }
+  BatchRows batch_rows() const override {
+    const bool is_all = skipped == 0 && taken < 0;
+    const BatchRows all = repeats == 1 ? in->batch_rows() : in->batch_rows().in_any_order();
+    return is_all ? all : all.of_a_part();
+  }
   const RowSource* rows() const override { return in->rows(); }
   std::unique_ptr<RowIterator> iterate_rows() const override {
     return std::make_unique<PartRun<RowIterator, std::int64_t>>(

@@ -26,12 +26,20 @@ struct Holds {
   std::uint64_t owned = 0;    // the same, once the steps before have made another one
   std::uint64_t kept = 0;     // while somebody has an element, without that element
   std::uint64_t busy = 0;     // the most while one is made, that one included
-  bool keeps_last = false;    // the element that was given last stays, for its memory
+  std::uint64_t ending =
+      0;  // the most behind the last one, until it is known that there is no other
+  bool keeps_last = false;  // the element that was given last stays, for its memory
   Trust trust = Trust::kExact;
 
   // While elements are used and made in turns, one at a time.
   std::uint64_t most() const noexcept { return std::max(kept + given, busy); }
 };
+
+// A step that may read on behind its last element.
+inline Holds reading_on(Holds holds) {
+  holds.ending = std::max(holds.ending, holds.busy);
+  return holds;
+}
 
 // What is asked: all that steps hold ahead, or what they cannot do without.
 enum class Depth { kFull, kLeast };
@@ -40,9 +48,13 @@ enum class Depth { kFull, kLeast };
 class FullCaches {
  public:
   bool has(const void* cache) const { return bytes_.contains(cache); }
-  void add(const void* cache, std::uint64_t nbytes) { bytes_.emplace(cache, nbytes); }
+  void add(const void* cache, std::uint64_t nbytes, Trust trust) {
+    bytes_.emplace(cache, nbytes);
+    trust_ = std::max(trust_, trust);
+  }
   void add(const FullCaches& others) {
     bytes_.insert(others.bytes_.begin(), others.bytes_.end());
+    trust_ = std::max(trust_, others.trust_);
     has_open_ = has_open_ || others.has_open_;
   }
   std::uint64_t nbytes() const {
@@ -50,13 +62,14 @@ class FullCaches {
     for (const auto& [cache, nbytes] : bytes_) sum += nbytes;
     return sum;
   }
-  bool is_empty() const { return bytes_.empty(); }
+  Trust trust() const { return trust_; }
   // Of some it is not known how many elements there will be.
   bool has_open() const { return has_open_; }
   void note_open() { has_open_ = true; }
 
  private:
   std::map<const void*, std::uint64_t> bytes_;
+  Trust trust_ = Trust::kExact;  // of all of them
   bool has_open_ = false;
 };
 
@@ -105,6 +118,8 @@ inline Holds made_from(const Holds& in, const Making& making) {
   // Else nobody else has what it passes on.
   holds.given = in.keeps_last || is_others ? made : making.element;
   holds.owned = is_others ? made : making.element;
+  // What it passes on may be in the element that steps before keep.
+  if (making.shared > 0 && in.given < in.owned) holds.trust = std::max(in.trust, Trust::kMost);
   holds.kept += in.keeps_last ? in.given : 0;
   holds.busy = std::max(in.busy, in.kept + in.given + std::max(making.work, made));
   holds.keeps_last = false;

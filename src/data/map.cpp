@@ -54,7 +54,7 @@ struct MapNode : DatasetNode, std::enable_shared_from_this<MapNode> {
     return use.depth == Depth::kFull && has_threads ? held_by_threads(before, making, num_threads())
                                                     : made_from(before, making);
   }
-  std::vector<std::int64_t> batch_rows() const override { return in->batch_rows(); }
+  BatchRows batch_rows() const override { return in->batch_rows(); }
   bool can_begin_again() const override { return in->can_begin_again(); }
 
   std::size_t num_threads() const {

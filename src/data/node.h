@@ -28,14 +28,29 @@ class RowIterator {
   virtual std::optional<std::int64_t> next() = 0;
 };
 
+struct BatchRows {
+  std::vector<std::int64_t> rows = {};  // the most frequent first
+  Trust trust = Trust::kAbout;          // exact: all of them come; most: no others do
+
+  bool are_in_order = true;  // those of one number all come before those of the next
+
+  // Where elements are left out, batches of all sizes may be among them.
+  BatchRows of_a_part() const {
+    return {rows, rows.size() > 1 ? std::max(trust, Trust::kMost) : trust, are_in_order};
+  }
+  BatchRows in_any_order() const {
+    return {rows, of_a_part().trust, are_in_order && rows.size() < 2};
+  }
+};
+
 struct DatasetNode {
   virtual ~DatasetNode() = default;
   virtual std::unique_ptr<Iterator> iterate() const = 0;
   virtual std::int64_t cardinality() const = 0;
   // What a run holds, as far as sizes are known or have been seen.
   virtual Holds holds(const Use& use) const = 0;
-  // The numbers of rows that batches come in, the most frequent first; none: not known.
-  virtual std::vector<std::int64_t> batch_rows() const { return {}; }
+  // The numbers of rows that batches come in, as far as that is known.
+  virtual BatchRows batch_rows() const { return {}; }
   // Whether another run gives the same elements; false of iterators that go on where they stand.
   virtual bool can_begin_again() const { return true; }
   // Of steps that choose rows; null of all others.
@@ -105,12 +120,13 @@ struct Step {
   std::function<std::int64_t()> count = [] { return kUnknown; };
   std::vector<Dataset> from = {};  // what its elements are taken of
   bool keeps_rows = false;         // batches have as many rows as those that they are taken of
+  bool leaves_out = false;         // some elements
   // What it holds, if elements of so many bytes are the largest that were seen. Without it the step
   // is a source.
   std::function<Holds(const Use& use, std::uint64_t seen)> holds = {};
 };
 Dataset make_step(Step step);
-// For steps that give elements of another one as they are, but perhaps not as many: `use_in` says
+// For steps that give elements of another one as they are. Where those are not all, `use_in` says
 // how that one is used.
 std::function<Holds(const Use&, std::uint64_t)> passing_on(
     const Dataset& in, std::function<Use(const Use&)> use_in = {});

@@ -329,6 +329,7 @@ Holds held_by_threads(const Holds& in, const Making& making, std::size_t num_thr
   holds.kept = in.busy + groups_ahead(num_threads) * group * (in.owned + element) +
                num_threads * (std::max(making.work, element) - element);
   holds.busy = holds.kept + element;
+  holds.ending = in.ending;
   holds.trust = std::max(in.trust, Trust::kMost);
   return holds;
 }

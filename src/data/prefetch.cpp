@@ -154,7 +154,7 @@ struct PrefetchNode : DatasetNode {
     holds.trust = std::max(holds.trust, Trust::kMost);
     return holds;
   }
-  std::vector<std::int64_t> batch_rows() const override { return in->batch_rows(); }
+  BatchRows batch_rows() const override { return in->batch_rows(); }
   bool can_begin_again() const override { return in->can_begin_again(); }
 };
 

@@ -98,9 +98,10 @@ struct ShuffleNode : DatasetNode {
       holds.busy += rounded_up(capacity() * sizeof(std::int64_t));
       return holds;
     }
+    holds.trust = std::max(holds.trust, Trust::kMost);  // towards the end there are fewer
     return with_buffer(holds, use.depth == Depth::kLeast ? 0 : ahead);
   }
-  std::vector<std::int64_t> batch_rows() const override { return in->batch_rows(); }
+  BatchRows batch_rows() const override { return in->batch_rows().in_any_order(); }
   bool can_begin_again() const override { return in->can_begin_again(); }
   const RowSource* rows() const override { return in->rows(); }
   std::unique_ptr<RowIterator> iterate_rows() const override {

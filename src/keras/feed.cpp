@@ -129,31 +129,36 @@ Feed feed_of_dataset(const data::Dataset& dataset,
   return feed;
 }
 
-std::vector<Nested> forms_with_rows(const Nested& form, const std::vector<std::int64_t>& rows) {
-  const std::vector<Value> leaves = form.flatten();
-  const bool have_rows = std::ranges::all_of(leaves, [&](const Value& v) {
-    return v.shape().rank() > 0 && v.shape()[0] == leaves[0].shape()[0];
+Nested with_rows(const Nested& form, std::int64_t num_rows) {
+  return form.map([&](const Value& v) {
+    PartialShape shape = v.shape();
+    shape[0] = num_rows;
+    return Value(KerasTensor(std::move(shape), v.dtype(), "batch"));
   });
-  if (!have_rows) return {form};
-  std::vector<Nested> forms;
-  for (const std::int64_t num_rows : rows) {
-    forms.push_back(form.map([&](const Value& v) {
-      PartialShape shape = v.shape();
-      shape[0] = num_rows;
-      return Value(KerasTensor(std::move(shape), v.dtype(), "batch"));
-    }));
-  }
-  return forms;
 }
 
-std::vector<Nested> forms_like(const Nested& first, const data::Dataset& batches) {
+void set_forms(Feed& feed, const Nested& first) {
   const Nested form =
       first.map([](const Value& v) { return Value(KerasTensor(v.shape(), v.dtype(), "batch")); });
-  const std::vector<std::int64_t> rows = batches.node()->batch_rows();
+  const data::BatchRows batches = feed.batches.node()->batch_rows();
   const std::vector<Value> leaves = form.flatten();
-  const bool begins_so = !rows.empty() && !leaves.empty() && leaves[0].shape().rank() > 0 &&
-                         leaves[0].shape()[0] == rows[0];
-  return begins_so ? forms_with_rows(form, rows) : std::vector{form};
+  // Functions behind a batch may have made something else of it.
+  const bool are_known = !leaves.empty() && std::ranges::all_of(leaves, [&](const Value& v) {
+    return v.shape().rank() > 0 && v.shape()[0] == leaves[0].shape()[0] &&
+           std::ranges::count(batches.rows, v.shape()[0]) > 0;
+  });
+  if (!are_known) {
+    feed.forms = {form};
+    feed.forms_trust = feed.batches.cardinality() == 1 ? data::Trust::kExact : data::Trust::kAbout;
+    return;
+  }
+  feed.forms.clear();
+  for (const std::int64_t num_rows : batches.rows) feed.forms.push_back(with_rows(form, num_rows));
+  // A run that is taken a part of may be begun anew in the middle of an epoch.
+  const bool is_all = feed.num_taken == data::kAll;
+  const data::BatchRows taken = is_all ? batches : batches.in_any_order();
+  feed.forms_trust = taken.trust;
+  feed.are_forms_in_order = taken.are_in_order;
 }
 
 Nested to_batch(const data::Element& element) {

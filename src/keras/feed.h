@@ -20,7 +20,9 @@ struct Feed {
   // Batches as they will come, as KerasTensors: the full ones, and the last one if it is smaller.
   // Empty for a dataset, whose first batch tells.
   std::vector<Nested> forms;
-  std::int64_t num_rows = -1;  // of arrays
+  data::Trust forms_trust = data::Trust::kExact;  // exact: all come; most: no others do
+  bool are_forms_in_order = true;  // all batches of one form come before those of the next
+  std::int64_t num_rows = -1;      // of arrays
   // Of a dataset: what it makes is booked here, so that it can be held to the room beside a step.
   BudgetScopePtr scope = {};
   bool goes_on = false;                 // an epoch begins where the last one ended
@@ -42,14 +44,15 @@ Feed feed_of_arrays(const Nested& x, const Nested& y, const Nested& sample_weigh
 Feed feed_of_dataset(const data::Dataset& dataset,
                      const std::map<std::int64_t, double>& class_weight = {});
 
+// A form with so many rows.
+Nested with_rows(const Nested& form, std::int64_t num_rows);
+
 // {x, y, sample_weight} of a batch.
 Nested to_batch(const data::Element& element);
 
-// A form with other numbers of rows; as it is, if its tensors have not as many each.
-std::vector<Nested> forms_with_rows(const Nested& form, const std::vector<std::int64_t>& rows);
-// The forms of a dataset's batches, after that of the first one: with as many rows as the number of
+// The forms of a feed's batches, after that of the first one: with as many rows as the number of
 // elements says.
-std::vector<Nested> forms_like(const Nested& first, const data::Dataset& batches);
+void set_forms(Feed& feed, const Nested& first);
 
 // How many rows the arrays have.
 std::int64_t count_rows(const Nested& x);

@@ -181,7 +181,7 @@ void FitRun::look_ahead(Feed& feed, Batches& batches, const char* what) {
     set_host_limit(scope, limit);
     try {
       const std::optional<Nested>& first = batches.peek();
-      if (first) feed.forms = forms_like(*first, feed.batches);
+      if (first) set_forms(feed, *first);
       return;
     } catch (const ResourceExhaustedError& error) {
       if (limit < room.nbytes) continue;
@@ -204,7 +204,10 @@ FitPlan FitRun::make_plan(Batches& batches) {
   if (training_.scope && trains) look_ahead(training_, batches, "dataset");
   if (training_.forms.empty()) return {};
   // Of what cannot be looked at, batches are taken for like the training's.
-  if (tested && tested->forms.empty()) tested->forms = {training_.forms[0]};
+  if (tested && tested->forms.empty()) {
+    tested->forms = {training_.forms[0]};
+    tested->forms_trust = data::Trust::kAbout;
+  }
   return plan_steps(model_, state_, training_, tested, course_of(options_));
 }
 

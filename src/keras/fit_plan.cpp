@@ -129,6 +129,9 @@ Phase prepare_phase(Model& model, TrainerState& state, StepKind kind, const Feed
                                                         step.batch_bytes + phase.result_bytes);
     if (step.plan.peak_bytes >= largest.peak_bytes) largest = step.plan;
   }
+  if (!feed.are_forms_in_order) {
+    phase.first_bytes = std::max(arena, phase.arena_bytes) + phase.batch_bytes + phase.result_bytes;
+  }
   return phase;
 }
 
@@ -182,8 +185,8 @@ Peak peak_of_epochs(const Phase& train, const Phase* test, PipelinePlan& pipelin
     return step - std::min(step, phase.batch_bytes);
   };
   const auto reset = [&] {
-    const std::uint64_t idle = on_host ? pipelines.idle_bytes() : 0;
-    peak.at(idle + arena + results + reset_bytes, data::Trust::kExact);
+    const PipelinePlan::Ahead idle = pipelines.idle();
+    peak.at((on_host ? idle.nbytes : 0) + arena + results + reset_bytes, idle.trust);
   };
   int num_trained = 0, num_tested = 0;
   for (std::int64_t epoch = course.first_epoch; epoch < course.end_epoch; ++epoch) {
@@ -241,13 +244,15 @@ FitPlan plan_at_depth(Model& model, TrainerState& state, const Feed& training,
       copies += rounded(static_cast<std::uint64_t>(v->nbytes()));
   }
   const bool on_host = is_on_host(model);  // where datasets are
-  PipelinePlan pipelines(depth, training, validation, train.batch_bytes);
+  PipelinePlan pipelines(depth, training, validation);
   Steps steps;
   const Peak peak =
       peak_of_epochs(train, validation ? &test : nullptr, pipelines, on_host,
                      kind == StepKind::kPredict ? 0 : reset_bytes_of(model), course, plan, steps);
-  plan.is_exact = peak.is_exact();
-  plan.is_bounded = peak.is_bounded();
+  const data::Trust forms =
+      std::max(training.forms_trust, validation ? validation->forms_trust : data::Trust::kExact);
+  plan.is_exact = peak.is_exact() && forms == data::Trust::kExact;
+  plan.is_bounded = peak.is_bounded() && forms != data::Trust::kAbout;
   plan.arena_bytes = std::max(train.arena_bytes, test.arena_bytes);
   plan.batch_bytes = std::max(train.batch_bytes, test.batch_bytes);
   plan.peak_bytes = now + missing + copies + peak.nbytes();
@@ -330,14 +335,6 @@ std::string FitPlan::to_string() const {
 
 namespace {
 
-Nested with_batch(const Nested& form, std::int64_t batch) {
-  return form.map([&](const Value& v) {
-    PartialShape shape = v.shape();
-    shape[0] = batch;
-    return Value(KerasTensor(std::move(shape), v.dtype(), "batch"));
-  });
-}
-
 // The largest batch whose arena fits beside what the plan has apart from arena and batch.
 std::int64_t estimate_batch(Model& model, TrainerState& state, const FitPlan& plan,
                             const Nested& form) {
@@ -346,7 +343,7 @@ std::int64_t estimate_batch(Model& model, TrainerState& state, const FitPlan& pl
   std::int64_t good = 0, bad = form.flatten()[0].shape()[0];
   while (bad - good > 1) {
     const std::int64_t tried = good + (bad - good) / 2;
-    const std::vector<TensorSpec> specs = specs_of(with_batch(form, tried));
+    const std::vector<TensorSpec> specs = specs_of(with_rows(form, tried));
     const std::uint64_t needed =
         fixed + rounded(step.function.plan(specs).arena_bytes) + nbytes_of(specs);
     (needed <= plan.limit_bytes ? good : bad) = tried;
@@ -371,9 +368,9 @@ void check_fits(Model& model, TrainerState& state, const FitPlan& plan, const Fe
     // Planned in full, with the last batch of another size that it may have.
     const auto is_good = [&] {
       forget();
-      smaller.forms = {with_batch(form, batch)};
+      smaller.forms = {with_rows(form, batch)};
       if (const std::int64_t rest = training.num_rows % batch; training.num_rows > 0 && rest > 0)
-        smaller.forms.push_back(with_batch(form, rest));
+        smaller.forms.push_back(with_rows(form, rest));
       try {
         const FitPlan made = plan_steps(model, state, smaller, validation, course);
         if (made.peak_bytes > made.limit_bytes) return false;

@@ -14,17 +14,32 @@ std::uint64_t ahead_of(const data::Holds& holds) {
 }  // namespace
 
 data::Holds PipelinePlan::run(const Feed& feed, data::FullCaches& filled) const {
-  return feed.batches.node()->holds(
+  data::Holds holds = feed.batches.node()->holds(
       {.depth = depth_, .num_taken = feed.num_taken, .full = &full_, .filled = &filled});
+  // The first full batch is made before there are an arena and results beside it, and with the last
+  // one steps may have given back what they keep: that counts if it is the only one.
+  const std::int64_t num = std::min(feed.num_taken, feed.num_batches.value_or(feed.num_taken));
+  const bool changes = holds.kept > 0 || holds.busy > holds.kept + holds.given;
+  if (feed.scope && changes && num <= static_cast<std::int64_t>(feed.forms.size()))
+    holds.trust = std::max(holds.trust, data::Trust::kMost);
+  return holds;
+}
+
+PipelinePlan::Ahead PipelinePlan::idle() const {
+  return {full_.nbytes() + going_on_.nbytes, std::max(full_.trust(), going_on_.trust)};
+}
+
+PipelinePlan::Ahead PipelinePlan::beside(const Ahead& others, const data::Holds& holds) {
+  return {others.nbytes + ahead_of(holds), std::max(others.trust, holds.trust)};
 }
 
 PipelinePlan::Ahead PipelinePlan::train() {
   data::FullCaches filled;
   const data::Holds holds = run(training_, filled);
-  const Ahead ahead{full_.nbytes() + ahead_of(holds), holds.trust};
+  const Ahead ahead = beside({full_.nbytes(), full_.trust()}, holds);
   if (training_.goes_on) {
     growing_ = filled;
-    going_on_ = ahead_of(holds) + batch_bytes_;
+    going_on_ = {holds.kept + (holds.keeps_last ? holds.given : 0), holds.trust};
   } else {
     full_.add(filled);
   }
@@ -38,7 +53,7 @@ PipelinePlan::Ahead PipelinePlan::test() {
     holds = run(training_, filled);
     holds.trust = data::Trust::kAbout;
   }
-  const Ahead ahead{full_.nbytes() + going_on_ + ahead_of(holds), holds.trust};
+  const Ahead ahead = beside(idle(), holds);
   full_.add(filled);
   return ahead;
 }

@@ -9,19 +9,17 @@ namespace plimsoll::keras {
 
 class PipelinePlan {
  public:
-  // batch_bytes: of a batch of the training. pre: the feeds outlive it.
-  PipelinePlan(data::Depth depth, const Feed& training, const Feed* validation,
-               std::uint64_t batch_bytes)
-      : depth_(depth), training_(training), validation_(validation), batch_bytes_(batch_bytes) {}
+  // pre: the feeds outlive it.
+  PipelinePlan(data::Depth depth, const Feed& training, const Feed* validation)
+      : depth_(depth), training_(training), validation_(validation) {}
 
   struct Ahead {
     std::uint64_t nbytes = 0;
     data::Trust trust = data::Trust::kExact;
   };
-  Ahead train();  // the most in the next epoch of training
-  Ahead test();   // the most in the next validation. pre: there is one
-  // Between two runs.
-  std::uint64_t idle_bytes() const { return full_.nbytes() + going_on_; }
+  Ahead train();       // the most in the next epoch of training
+  Ahead test();        // the most in the next validation. pre: there is one
+  Ahead idle() const;  // between two runs
 
   // What caches will keep that do not keep it yet, as far as it is known.
   std::uint64_t cached_bytes() const { return full_.nbytes() + growing_.nbytes(); }
@@ -29,14 +27,14 @@ class PipelinePlan {
 
  private:
   data::Holds run(const Feed& feed, data::FullCaches& filled) const;
+  static Ahead beside(const Ahead& others, const data::Holds& holds);
 
   const data::Depth depth_;
   const Feed& training_;
   const Feed* const validation_;
-  const std::uint64_t batch_bytes_;
-  data::FullCaches full_;       // by runs that have ended
-  data::FullCaches growing_;    // by a training that goes on
-  std::uint64_t going_on_ = 0;  // what that training holds
+  data::FullCaches full_;     // by runs that have ended
+  data::FullCaches growing_;  // by a training that goes on
+  Ahead going_on_;            // what that training holds
 };
 
 }  // namespace plimsoll::keras
