@@ -88,6 +88,11 @@ class Run:
             for tape in self.tapes:
                 tape.watch(value)
 
+    def watch_variables(self, variables):
+        for variable in variables:
+            for tape in self.tapes:
+                tape.watch(self.variable(variable))
+
 
 def needed(elements, fed):
     """The operations that these depend on, in the order in which they were made."""
@@ -123,6 +128,9 @@ class Stage:
         self.fed_variables = {}
         self.gradients = [op for op in all_inside(operations) if op.type == "SymbolicGradient"]
         self.watched = {id(x) for op in self.gradients for x in op.notes["xs"]}
+        # Tapes see to those that are trained by themselves.
+        self.watched_variables = list({id(x): x for op in self.gradients for x in op.notes["xs"]
+                                       if hasattr(x, "initializer") and not x.trainable}.values())
         self.num_tapes = max((op.notes["level"] for op in self.gradients), default=0)
         self.functions = {}  # by the values of inputs that stand in the trace
         self.bake = 0
@@ -204,6 +212,7 @@ class Stage:
                 for i, value in [*zip(free, inputs), *kept.items()]:
                     run.values[id(self.inputs[i])] = value
                     run.watch(self.inputs[i], value)
+                run.watch_variables(self.watched_variables)
                 for op in self.operations:
                     run.execute(op)
             return [run.value(t) for t in self.outputs]
