@@ -12,6 +12,7 @@ from .. import _core
 from .._function import Function
 from . import _infer
 
+_BORROWED = 1 << 20  # bytes of arrays that are not copied into datasets
 _MAX_BAKED = 64  # elements of a feed that may stand in a trace as a value
 
 
@@ -147,8 +148,11 @@ class Stage:
 
     def _run_host(self, given):
         run = Run(self.session)
+        # Datasets read large arrays where they stand.
+        others = {id(t) for op in self.operations if op.type != "MakeIterator" for t in op.inputs}
         for tensor, value in zip(self.inputs, given):
-            run.values[id(tensor)] = _core.op("convert_to_tensor")(value)
+            stays = id(tensor) not in others and getattr(value, "nbytes", 0) >= _BORROWED
+            run.values[id(tensor)] = value if stays else _core.op("convert_to_tensor")(value)
         for op in self.operations:
             run.execute(op)
         return [run.value(t) for t in self.outputs]
