@@ -151,6 +151,7 @@ struct BatchNode : DatasetNode, std::enable_shared_from_this<BatchNode> {
   bool can_begin_again() const override { return in->can_begin_again(); }
   std::vector<std::int64_t> batch_rows() const override {
     const std::int64_t n = in->cardinality();
+    if (n < 0 && n != kInfinite && !drop) return {};  // the last one may be smaller
     if (n < 0) return {size};
     std::vector<std::int64_t> rows;
     if (n >= size) rows.push_back(size);

@@ -71,16 +71,32 @@ class FillingRun : public Iterator {
   std::vector<Element> elements_;
 };
 
+// Of elements that were made for it. pre: it is whole.
+std::uint64_t whole_bytes(const Dataset& in, const Cached& cached, const Use& use) {
+  if (in.node()->holds(use).owned == 0) return 0;  // another cache has them
+  std::uint64_t nbytes = 0;
+  for (const Element& element : cached.elements) nbytes += bytes_of(element);
+  return nbytes;
+}
+
+// Whether all elements have as many bytes as the largest one.
+bool are_equal(const Dataset& in) {
+  return in.node()->rows() || in.node()->batch_rows().size() == 1;
+}
+
 // All elements that are taken, unless they are there already.
 Holds held(const Dataset& in, Cached& cached, const Use& use, std::uint64_t seen) {
   {
     std::scoped_lock lock(cached.mutex);
-    if (cached.is_whole) return {.element = seen};
+    if (cached.is_whole) {
+      if (use.there) use.there->add(&cached, whole_bytes(in, cached, use));
+      return {.element = seen};
+    }
   }
   const std::int64_t size = in.cardinality();
   if (use.full && use.full->has(&cached)) {
     Use nothing_new = use;
-    nothing_new.filled = nullptr;
+    nothing_new.filled = nothing_new.there = nullptr;
     return {.element = std::max(seen, in.node()->holds(nothing_new).element)};
   }
   const Holds before = in.node()->holds(use);
@@ -94,7 +110,10 @@ Holds held(const Dataset& in, Cached& cached, const Use& use, std::uint64_t seen
   holds.trust = std::max(before.trust, is_open ? Trust::kAbout : Trust::kMost);
   if (use.filled) {
     const bool ends = use.num_taken == kAll || (size >= 0 && use.num_taken > size);
-    if (ends) use.filled->add(&cached, count * before.owned);
+    if (ends) {
+      use.filled->add(&cached, count * before.owned);
+      if (!are_equal(in)) use.filled->trust(Trust::kMost);
+    }
     if (is_open) use.filled->note_open();
   }
   return holds;

@@ -96,8 +96,8 @@ class ZipRun : public Iterator {
   bool is_over_ = false;
 };
 
-bool same_form(const Element& a, const Element& b) {
-  if (a.is_leaf() && b.is_leaf()) return a.leaf().dtype() == b.leaf().dtype();
+bool same_form(const Nest<DType>& a, const Element& b) {
+  if (a.is_leaf() && b.is_leaf()) return a.leaf() == b.leaf().dtype();
   if (a.is_list() != b.is_list() || a.is_dict() != b.is_dict() || a.size() != b.size())
     return false;
   for (std::size_t i = 0; i < a.size() && !a.is_leaf(); ++i) {
@@ -230,7 +230,9 @@ Holds one_after_another(const Dataset& first, const Dataset& other, const Use& u
           .owned = std::max(a.owned, b.owned),
           .kept = std::max(a.kept, filled.nbytes() + b.kept),
           .busy = std::max(a.busy, filled.nbytes() + b.busy),
-          .trust = std::max({a.trust, b.trust, Trust::kMost})};
+          .keeps_last = a.keeps_last || b.keeps_last,
+          .may_keep_last = a.may_keep_last || b.may_keep_last,
+          .trust = std::max({a.trust, b.trust, b.element > 0 ? Trust::kMost : Trust::kAbout})};
 }
 
 // How many windows there are of n elements.
@@ -269,6 +271,8 @@ Dataset Dataset::zip(const Nest<Dataset>& datasets) {
                             all.owned += one.owned;
                             all.kept += one.kept;
                             all.trust = std::max(all.trust, one.trust);
+                            all.passing += one.keeps_last ? one.passing : one.given;
+                            all.keeps_last = all.keeps_last || one.keeps_last;
                           });
                           return all;
                         }});
@@ -278,7 +282,7 @@ Dataset Dataset::concatenate(const Dataset& other) const {
   const auto run = [first = *this, other] {
     return make_run([run = std::shared_ptr<Iterator>(first.make_iterator()), other,
                      is_second = false,
-                     form = std::optional<Element>()]() mutable -> std::optional<Element> {
+                     form = std::optional<Nest<DType>>()]() mutable -> std::optional<Element> {
       auto element = run ? run->next() : std::nullopt;
       if (!element && !is_second) {
         run.reset();  // its end comes once
@@ -287,7 +291,7 @@ Dataset Dataset::concatenate(const Dataset& other) const {
         element = run->next();
       }
       if (!element) return std::nullopt;
-      if (!form) form = element;
+      if (!form) form = element->map([](const Tensor& t) { return t.dtype(); });
       PLIMSOLL_CHECK(!is_second || same_form(*form, *element), InvalidArgumentError,
                      "Incompatible types of input datasets: the elements of the second have "
                      "another structure or other types than those of the first");
@@ -303,6 +307,7 @@ Dataset Dataset::concatenate(const Dataset& other) const {
                         },
                     .from = {*this, other},
                     .keeps_rows = true,
+                    .is_in_turns = true,
                     .holds = [first = *this, other](
                                  const Use& use,
                                  std::uint64_t) { return one_after_another(first, other, use); }});

@@ -138,7 +138,12 @@ struct PartNode : DatasetNode {
     return in->holds(use.taking(num).taking_more(skipped));
   }
   bool can_begin_again() const override { return in->can_begin_again(); }
-  std::vector<std::int64_t> batch_rows() const override { return in->batch_rows(); }
+  // Of a part it is not known whether it has all of them.
+  std::vector<std::int64_t> batch_rows() const override {
+    const std::vector<std::int64_t> rows = in->batch_rows();
+    const bool is_part = skipped > 0 || (taken >= 0 && taken != in->cardinality());
+    return is_part && rows.size() > 1 ? std::vector<std::int64_t>() : rows;
+  }
   const RowSource* rows() const override { return in->rows(); }
   std::unique_ptr<RowIterator> iterate_rows() const override {
     return std::make_unique<PartRun<RowIterator, std::int64_t>>(

@@ -34,7 +34,7 @@ struct DatasetNode {
   virtual std::int64_t cardinality() const = 0;
   // What a run holds, as far as sizes are known or have been seen.
   virtual Holds holds(const Use& use) const = 0;
-  // The numbers of rows that batches come in, the most frequent first; none: not known.
+  // All numbers of rows that batches come in, that of the first one first; none: not known.
   virtual std::vector<std::int64_t> batch_rows() const { return {}; }
   // Whether another run gives the same elements; false of iterators that go on where they stand.
   virtual bool can_begin_again() const { return true; }
@@ -105,6 +105,8 @@ struct Step {
   std::function<std::int64_t()> count = [] { return kUnknown; };
   std::vector<Dataset> from = {};  // what its elements are taken of
   bool keeps_rows = false;         // batches have as many rows as those that they are taken of
+  bool is_in_turns = false;        // and come from one dataset after the other
+  bool is_part = false;            // some may be left out
   // What it holds, if elements of so many bytes are the largest that were seen. Without it the step
   // is a source.
   std::function<Holds(const Use& use, std::uint64_t seen)> holds = {};

@@ -146,14 +146,15 @@ std::vector<Nested> forms_with_rows(const Nested& form, const std::vector<std::i
   return forms;
 }
 
-std::vector<Nested> forms_like(const Nested& first, const data::Dataset& batches) {
+void set_forms_like(const Nested& first, Feed& feed) {
   const Nested form =
       first.map([](const Value& v) { return Value(KerasTensor(v.shape(), v.dtype(), "batch")); });
-  const std::vector<std::int64_t> rows = batches.node()->batch_rows();
+  const std::vector<std::int64_t> rows = feed.batches.node()->batch_rows();
   const std::vector<Value> leaves = form.flatten();
   const bool begins_so = !rows.empty() && !leaves.empty() && leaves[0].shape().rank() > 0 &&
                          leaves[0].shape()[0] == rows[0];
-  return begins_so ? forms_with_rows(form, rows) : std::vector{form};
+  feed.forms = begins_so ? forms_with_rows(form, rows) : std::vector{form};
+  feed.trust = begins_so ? data::Trust::kExact : data::Trust::kAbout;
 }
 
 Nested to_batch(const data::Element& element) {

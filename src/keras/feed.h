@@ -25,6 +25,9 @@ struct Feed {
   BudgetScopePtr scope = {};
   bool goes_on = false;                 // an epoch begins where the last one ended
   std::int64_t num_taken = data::kAll;  // batches of a run; kAll: until its end has come
+  // Whether batches may come in other forms.
+  data::Trust trust = data::Trust::kExact;
+  data::FullCaches looked_at = {};  // what the look at the first batch has left behind
 };
 
 struct FeedOptions {
@@ -48,8 +51,8 @@ Nested to_batch(const data::Element& element);
 // A form with other numbers of rows; as it is, if its tensors have not as many each.
 std::vector<Nested> forms_with_rows(const Nested& form, const std::vector<std::int64_t>& rows);
 // The forms of a dataset's batches, after that of the first one: with as many rows as the number of
-// elements says.
-std::vector<Nested> forms_like(const Nested& first, const data::Dataset& batches);
+// elements says. Says in the feed whether these are all.
+void set_forms_like(const Nested& first, Feed& feed);
 
 // How many rows the arrays have.
 std::int64_t count_rows(const Nested& x);

@@ -8,6 +8,7 @@
 #include "keras/callback_list.h"
 #include "keras/feed.h"
 #include "keras/fit_plan.h"
+#include "keras/pipeline_plan.h"
 #include "keras/progress.h"
 #include "keras/trainer.h"
 #include "plimsoll/ops.h"
@@ -175,12 +176,14 @@ class FitRun {
 void FitRun::look_ahead(Feed& feed, Batches& batches, const char* what) {
   memory::BudgetScopeState& scope = *feed.scope;
   const HostRoom room = room_on_host(model_, state_);
+  const data::FullCaches before = kept_by(feed);
   hold_back(scope, true);
   for (const std::uint64_t limit : {room.nbytes / 2, room.nbytes}) {
     set_host_limit(scope, limit);
     try {
       const std::optional<Nested>& first = batches.peek();
-      if (first) feed.forms = forms_like(*first, feed.batches);
+      if (first) set_forms_like(*first, feed);
+      feed.looked_at = kept_by(feed).without(before);
       return;
     } catch (const ResourceExhaustedError& error) {
       if (limit < room.nbytes) continue;

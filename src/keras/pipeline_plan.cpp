@@ -13,9 +13,20 @@ std::uint64_t ahead_of(const data::Holds& holds) {
 
 }  // namespace
 
+data::FullCaches kept_by(const Feed& feed) {
+  data::FullCaches there;
+  feed.batches.node()->holds({.there = &there});
+  return there;
+}
+
 data::Holds PipelinePlan::run(const Feed& feed, data::FullCaches& filled) const {
-  return feed.batches.node()->holds(
+  data::Holds holds = feed.batches.node()->holds(
       {.depth = depth_, .num_taken = feed.num_taken, .full = &full_, .filled = &filled});
+  holds.trust = std::max({holds.trust, full_.trust(), feed.trust});
+  // With fewer than there are, that of another size may not come.
+  if (feed.forms.size() > 1 && feed.num_taken < feed.num_batches.value_or(data::kAll))
+    holds.trust = std::max(holds.trust, data::Trust::kMost);
+  return holds;
 }
 
 PipelinePlan::Ahead PipelinePlan::train() {
@@ -24,7 +35,9 @@ PipelinePlan::Ahead PipelinePlan::train() {
   const Ahead ahead{full_.nbytes() + ahead_of(holds), holds.trust};
   if (training_.goes_on) {
     growing_ = filled;
-    going_on_ = ahead_of(holds) + batch_bytes_;
+    going_on_ = {holds.kept + holds.last(), holds.trust};
+    if (holds.may_keep_last)
+      going_on_ = {holds.kept + holds.given, std::max(holds.trust, data::Trust::kMost)};
   } else {
     full_.add(filled);
   }
@@ -38,9 +51,14 @@ PipelinePlan::Ahead PipelinePlan::test() {
     holds = run(training_, filled);
     holds.trust = data::Trust::kAbout;
   }
-  const Ahead ahead{full_.nbytes() + going_on_ + ahead_of(holds), holds.trust};
+  const Ahead ahead{full_.nbytes() + going_on_.nbytes + ahead_of(holds),
+                    std::max(holds.trust, going_on_.trust)};
   full_.add(filled);
   return ahead;
+}
+
+PipelinePlan::Ahead PipelinePlan::idle() const {
+  return {full_.nbytes() + going_on_.nbytes, std::max(full_.trust(), going_on_.trust)};
 }
 
 }  // namespace plimsoll::keras

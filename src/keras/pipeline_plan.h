@@ -7,24 +7,28 @@
 
 namespace plimsoll::keras {
 
+// What stays when no run is there: caches that are full now, and constants of functions.
+data::FullCaches kept_by(const Feed& feed);
+
 class PipelinePlan {
  public:
-  // batch_bytes: of a batch of the training. pre: the feeds outlive it.
-  PipelinePlan(data::Depth depth, const Feed& training, const Feed* validation,
-               std::uint64_t batch_bytes)
-      : depth_(depth), training_(training), validation_(validation), batch_bytes_(batch_bytes) {}
+  // pre: the feeds outlive it.
+  PipelinePlan(data::Depth depth, const Feed& training, const Feed* validation)
+      : depth_(depth), training_(training), validation_(validation) {
+    full_.add(training.looked_at);
+    if (validation) full_.add(validation->looked_at);
+  }
 
   struct Ahead {
     std::uint64_t nbytes = 0;
     data::Trust trust = data::Trust::kExact;
   };
-  Ahead train();  // the most in the next epoch of training
-  Ahead test();   // the most in the next validation. pre: there is one
-  // Between two runs.
-  std::uint64_t idle_bytes() const { return full_.nbytes() + going_on_; }
+  Ahead train();       // the most in the next epoch of training
+  Ahead test();        // the most in the next validation. pre: there is one
+  Ahead idle() const;  // between two runs
 
   // What caches will keep that do not keep it yet, as far as it is known.
-  std::uint64_t cached_bytes() const { return full_.nbytes() + growing_.nbytes(); }
+  std::uint64_t cached_bytes() const { return full_.cached_bytes() + growing_.cached_bytes(); }
   bool has_open_cache() const { return full_.has_open() || growing_.has_open(); }
 
  private:
@@ -33,10 +37,9 @@ class PipelinePlan {
   const data::Depth depth_;
   const Feed& training_;
   const Feed* const validation_;
-  const std::uint64_t batch_bytes_;
-  data::FullCaches full_;       // by runs that have ended
-  data::FullCaches growing_;    // by a training that goes on
-  std::uint64_t going_on_ = 0;  // what that training holds
+  data::FullCaches full_;     // by runs that have ended
+  data::FullCaches growing_;  // by a training that goes on
+  Ahead going_on_;            // what that training holds between its epochs
 };
 
 }  // namespace plimsoll::keras
