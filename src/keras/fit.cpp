@@ -26,7 +26,7 @@ const memory::Budget& budget_of(const Model& model) {
 }
 
 // Batches of one epoch after the other. With a number of steps, an epoch goes on where the last one
-// ended.
+// ended, and ends with the data.
 class Batches {
  public:
   Batches(const Feed& feed, std::optional<std::int64_t> steps) : feed_(feed), steps_(steps) {}
@@ -59,13 +59,17 @@ class Batches {
     }
     const AdoptedScope scope(feed_.scope.get());
     auto element = run_->next();
-    if (!element && steps_) {  // begin anew in the middle of an epoch
+    if (!element && steps_ && num_given_ == 0) {  // the last epoch has come to the end
       run_ = feed_.batches.make_iterator();
       element = run_->next();
-      if (!element) log_warning("the dataset has no elements");
     }
     if (!element) {
-      end_epoch();
+      if (steps_ && num_given_ > 0)
+        log_warning(
+            "the data ran out after {} of {} steps, and the epoch ends here; repeat() goes on "
+            "without end",
+            num_given_, *steps_);
+      run_.reset();
       return std::nullopt;
     }
     ++num_given_;

@@ -36,6 +36,9 @@ PipelinePlan::Ahead PipelinePlan::train() {
   if (training_.goes_on) {
     growing_ = filled;
     going_on_ = {holds.kept + holds.last(), holds.trust};
+    // An epoch that ends with the data leaves nothing.
+    const bool may_end = training_.num_batches && training_.num_taken > *training_.num_batches;
+    if (may_end) going_on_.trust = std::max(holds.trust, data::Trust::kMost);
     if (holds.may_keep_last)
       going_on_ = {holds.kept + holds.given, std::max(holds.trust, data::Trust::kMost)};
   } else {
