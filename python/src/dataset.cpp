@@ -118,6 +118,12 @@ nb::object call_for_step(const PyCallback& callback, const Element& element) {
 }
 
 // fn(element) as something else than an element.
+data::WorkOptions work_of(const DatasetFunction& fn) {
+  return {.keeps_work = [callback = fn.callback] { return callback->is_traced(); },
+          .trim = [callback = fn.callback] { callback->trim(); },
+          .prepare = [callback = fn.callback](const Element& e) { callback->prepare(e); }};
+}
+
 std::function<bool(const Element&)> to_predicate(const DatasetFunction& fn, const char* what) {
   return [callback = fn.callback, what](const Element& element) {
     const Element made = (*callback)(element);
@@ -205,11 +211,13 @@ void bind_sources(Class& c) {
 
 void bind_choosing(Class& c) {
   c.def("concatenate", [](const Dataset& d, const Dataset& other) { return d.concatenate(other); })
-      .def("filter", [](const Dataset& d,
-                        const DatasetFunction& fn) { return d.filter(to_predicate(fn, "filter")); })
+      .def("filter",
+           [](const Dataset& d, const DatasetFunction& fn) {
+             return d.filter(to_predicate(fn, "filter"), work_of(fn));
+           })
       .def("take_while",
            [](const Dataset& d, const DatasetFunction& fn) {
-             return d.take_while(to_predicate(fn, "take_while"));
+             return d.take_while(to_predicate(fn, "take_while"), work_of(fn));
            })
       .def("enumerate", [](const Dataset& d, std::int64_t start) { return d.enumerate(start); })
       .def("shard", [](const Dataset& d, std::int64_t num,
@@ -264,7 +272,8 @@ void bind_functions(Class& c) {
         [](const Dataset& d, const DatasetFunction& fn, std::int64_t num_parallel_calls) {
           return d.map([callback = fn.callback](const Element& e) { return (*callback)(e); },
                        {.num_parallel_calls = num_parallel_calls,
-                        .enter = [callback = fn.callback] { return callback->enter(); }});
+                        .enter = [callback = fn.callback] { return callback->enter(); },
+                        .work = work_of(fn)});
         })
       .def("flat_map",
            [](const Dataset& d, const DatasetFunction& fn) {

@@ -178,16 +178,15 @@ void PyCallback::set_form(const Nest<bool>& form) {
       FunctionOptions{.name = name_, .max_traces = kMaxShapes + 1});
 }
 
+std::shared_ptr<Function> PyCallback::function_for(const Element& element) {
+  std::scoped_lock lock(mutex_);
+  set_form(element.map([](const Tensor&) { return true; }));
+  if (traced_->num_traces() > kMaxShapes) is_traced_ = false;
+  return traced_;
+}
+
 Element PyCallback::run_traced(const Element& element) {
-  const std::vector<Tensor> inputs = element.flatten();
-  std::shared_ptr<Function> run;
-  {
-    std::scoped_lock lock(mutex_);
-    set_form(element.map([](const Tensor&) { return true; }));
-    run = traced_;
-    if (run->num_traces() > kMaxShapes) is_traced_ = false;
-  }
-  const std::vector<Tensor> outputs = (*run)(inputs);
+  const std::vector<Tensor> outputs = (*function_for(element))(element.flatten());
   std::scoped_lock lock(out_mutex_);
   return pack(out_form_, outputs);
 }
@@ -212,21 +211,40 @@ std::shared_ptr<void> PyCallback::enter() const {
   return std::make_shared<nb::gil_scoped_acquire>();
 }
 
-Element PyCallback::operator()(const Element& element) {
-  bool has_strings = false;
-  element.for_each([&](const Tensor& t) { has_strings |= t.dtype() == DType::kString; });
-  if (has_strings) is_traced_ = false;  // they are part of no trace
-  if (is_traced_ && !has_strings) {
-    try {
-      return run_traced(element);
-    } catch (nb::python_error& error) {
-      const nb::gil_scoped_acquire lock;
-      if (!is_untraceable(error)) throw;
-      is_traced_ = false;
-    } catch (const UnimplementedError&) {
-      is_traced_ = false;
-    }
+void PyCallback::trim() {
+  std::scoped_lock lock(mutex_);
+  if (traced_) traced_->trim();
+}
+
+template <class F>
+bool PyCallback::try_traced(const Element& element, const F& run) {
+  element.for_each([&](const Tensor& t) {
+    if (t.dtype() == DType::kString) is_traced_ = false;  // they are part of no trace
+  });
+  if (!is_traced_) return false;
+  try {
+    run();
+    return true;
+  } catch (nb::python_error& error) {
+    const nb::gil_scoped_acquire lock;
+    if (!is_untraceable(error)) throw;
+  } catch (const UnimplementedError&) {
   }
+  is_traced_ = false;
+  return false;
+}
+
+void PyCallback::prepare(const Element& element) {
+  try_traced(element, [&] {
+    std::vector<TensorSpec> specs;
+    element.for_each([&](const Tensor& t) { specs.push_back({t.dtype(), t.shape()}); });
+    function_for(element)->prepare(specs);
+  });
+}
+
+Element PyCallback::operator()(const Element& element) {
+  Element made;
+  if (try_traced(element, [&] { made = run_traced(element); })) return made;
   attach_thread();
   const nb::gil_scoped_acquire lock;
   try {

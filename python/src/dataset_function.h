@@ -48,11 +48,20 @@ class PyCallback {
   // Python's lock, if it is called for each element.
   std::shared_ptr<void> enter() const;
 
+  bool is_traced() const { return is_traced_; }
+  void trim();  // gives back arenas of the trace
+  // Traces it for such elements, if it can be: what the trace holds is there then.
+  void prepare(const data::Element& element);
+
   PyObject* function = nullptr;  // of the Python object that has this; guarded by Python's lock
 
  private:
   std::vector<Tensor> run_body(std::span<const Tensor> inputs);
+  std::shared_ptr<Function> function_for(const data::Element& element);
   data::Element run_traced(const data::Element& element);
+  // False, and so from then on: it cannot be traced. throws: what the function raises.
+  template <class F>
+  bool try_traced(const data::Element& element, const F& run);
   void set_form(const Nest<bool>& form);
   nb::object python_function() const;
 

@@ -71,16 +71,27 @@ class FillingRun : public Iterator {
   std::vector<Element> elements_;
 };
 
+// Of elements that were made for it. pre: it is whole.
+std::uint64_t whole_bytes(const Dataset& in, const Cached& cached, const Use& use) {
+  if (in.node()->holds(use).owned == 0) return 0;  // another cache has them
+  std::uint64_t nbytes = 0;
+  for (const Element& element : cached.elements) nbytes += bytes_of(element);
+  return nbytes;
+}
+
 // All elements that are taken, unless they are there already.
 Holds held(const Dataset& in, Cached& cached, const Use& use, std::uint64_t seen) {
   {
     std::scoped_lock lock(cached.mutex);
-    if (cached.is_whole) return {.element = seen};
+    if (cached.is_whole) {
+      if (use.there) use.there->add(&cached, whole_bytes(in, cached, use), Trust::kExact);
+      return {.element = seen};
+    }
   }
   const std::int64_t size = in.cardinality();
   if (use.full && use.full->has(&cached)) {
     Use nothing_new = use;
-    nothing_new.filled = nullptr;
+    nothing_new.filled = nothing_new.there = nullptr;
     return {.element = std::max(seen, in.node()->holds(nothing_new).element)};
   }
   const Holds before = in.node()->holds(use);

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "data/node.h"
+#include "data/measured.h"
 #include "plimsoll/ops.h"
 #include "runtime/call_site.h"
 
@@ -125,40 +125,83 @@ std::unique_ptr<Iterator> make_run(std::function<std::optional<Element>()> next)
   return std::make_unique<FunctionRun>(std::move(next));
 }
 
-Dataset Dataset::filter(std::function<bool(const Element&)> predicate) const {
-  PLIMSOLL_CHECK(predicate, InvalidArgumentError, "filter needs a function");
+namespace {
+
+// A function that says yes or no to elements.
+struct Predicate {
+  std::function<bool(const Element&)> fn;
+  Measured measured;
+
+  bool call(const Element& element) const {
+    return measured.call(
+        element, [&] { return fn(element); }, [](bool) { return std::uint64_t{0}; });
+  }
+  Holds held(Holds holds, const Use& use) const {
+    const Making making = measured.making(0, use);
+    const std::uint64_t stays = making.keeps_work ? making.work : 0;
+    holds.busy = std::max(holds.busy + stays, holds.kept + holds.given + making.work);
+    holds.kept += stays;
+    holds.trust = std::max(holds.trust, Trust::kMost);
+    return holds;
+  }
+};
+
+// At its end the function's work space goes.
+struct PredicateRun {
+  PredicateRun(const Dataset& in, std::shared_ptr<const Predicate> function)
+      : elements(std::in_place, in), predicate(std::move(function)) {}
+  ~PredicateRun() {
+    elements.reset();
+    predicate->measured.trim();
+  }
+  PredicateRun(const PredicateRun&) = delete;
+  PredicateRun& operator=(const PredicateRun&) = delete;
+  bool is_wanted() {
+    return elements->call([&](const Element& element) { return predicate->call(element); });
+  }
+  std::optional<SharedRun> elements;
+  const std::shared_ptr<const Predicate> predicate;
+};
+
+Dataset chosen(const Dataset& in, std::function<bool(const Element&)> fn,
+               const WorkOptions& options, bool ends_with_no) {
+  const std::shared_ptr<const Predicate> predicate(
+      new Predicate{.fn = std::move(fn), .measured = Measured(options)});
   return make_step({.run =
-                        [in = *this, predicate] {
-                          return make_run(
-                              [run = shared_run(in), predicate]() -> std::optional<Element> {
-                                while (run->look()) {
-                                  const bool is_wanted = run->call(predicate);
-                                  Element taken = run->take();
-                                  if (is_wanted) return taken;
-                                }
-                                return std::nullopt;
-                              });
+                        [in, predicate, ends_with_no] {
+                          return make_run([run = std::make_shared<PredicateRun>(in, predicate),
+                                           ends_with_no]() -> std::optional<Element> {
+                            while (run->elements->look()) {
+                              const bool is_wanted = run->is_wanted();
+                              if (!is_wanted && ends_with_no) return std::nullopt;
+                              Element taken = run->elements->take();
+                              if (is_wanted) return taken;
+                            }
+                            return std::nullopt;
+                          });
                         },
-                    .from = {*this},
+                    .from = {in},
                     .keeps_rows = true,
                     .leaves_out = true,
-                    .holds = passing_on(*this, &Use::taking_all)});
+                    .holds =
+                        [in, predicate](const Use& use, std::uint64_t) {
+                          return reading_on(
+                              predicate->held(in.node()->holds(use.taking_all()), use));
+                        }});
 }
 
-Dataset Dataset::take_while(std::function<bool(const Element&)> predicate) const {
+}  // namespace
+
+Dataset Dataset::filter(std::function<bool(const Element&)> predicate,
+                        const WorkOptions& options) const {
+  PLIMSOLL_CHECK(predicate, InvalidArgumentError, "filter needs a function");
+  return chosen(*this, std::move(predicate), options, false);
+}
+
+Dataset Dataset::take_while(std::function<bool(const Element&)> predicate,
+                            const WorkOptions& options) const {
   PLIMSOLL_CHECK(predicate, InvalidArgumentError, "take_while needs a function");
-  return make_step({.run =
-                        [in = *this, predicate] {
-                          return make_run(
-                              [run = shared_run(in), predicate]() -> std::optional<Element> {
-                                if (!run->look() || !run->call(predicate)) return std::nullopt;
-                                return run->take();
-                              });
-                        },
-                    .from = {*this},
-                    .keeps_rows = true,
-                    .leaves_out = true,
-                    .holds = passing_on(*this, &Use::taking_all)});
+  return chosen(*this, std::move(predicate), options, true);
 }
 
 Dataset Dataset::enumerate(std::int64_t start) const {
@@ -180,6 +223,7 @@ Dataset Dataset::enumerate(std::int64_t start) const {
                           Holds holds = in.node()->holds(use);
                           holds.element += kNumber;
                           holds.given += kNumber;
+                          holds.passing += kNumber;
                           holds.owned += kNumber;
                           holds.busy += kNumber;
                           return holds;

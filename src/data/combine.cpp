@@ -96,8 +96,8 @@ class ZipRun : public Iterator {
   bool is_over_ = false;
 };
 
-bool same_form(const Element& a, const Element& b) {
-  if (a.is_leaf() && b.is_leaf()) return a.leaf().dtype() == b.leaf().dtype();
+bool same_form(const Nest<DType>& a, const Element& b) {
+  if (a.is_leaf() && b.is_leaf()) return a.leaf() == b.leaf().dtype();
   if (a.is_list() != b.is_list() || a.is_dict() != b.is_dict() || a.size() != b.size())
     return false;
   for (std::size_t i = 0; i < a.size() && !a.is_leaf(); ++i) {
@@ -231,7 +231,9 @@ Holds one_after_another(const Dataset& first, const Dataset& other, const Use& u
           .kept = std::max(a.kept, filled.nbytes() + b.kept),
           .busy = std::max(a.busy, filled.nbytes() + b.busy),
           .ending = std::max(a.ending, filled.nbytes() + b.ending),
-          .trust = std::max({a.trust, b.trust, Trust::kMost})};
+          .keeps_last = a.keeps_last || b.keeps_last,
+          .may_keep_last = a.may_keep_last || b.may_keep_last,
+          .trust = std::max({a.trust, b.trust, b.element > 0 ? Trust::kMost : Trust::kAbout})};
 }
 
 // How many windows there are of n elements.
@@ -274,6 +276,8 @@ Dataset Dataset::zip(const Nest<Dataset>& datasets) {
                             all.ending += one.ending;
                             all.trust = std::max(all.trust, one.trust);
                             is_even = is_even && d.cardinality() == num;
+                            all.passing += one.keeps_last ? one.passing : one.given;
+                            all.keeps_last = all.keeps_last || one.keeps_last;
                           });
                           if (!is_even) all = reading_on(all);
                           return all;
@@ -284,7 +288,7 @@ Dataset Dataset::concatenate(const Dataset& other) const {
   const auto run = [first = *this, other] {
     return make_run([run = std::shared_ptr<Iterator>(first.make_iterator()), other,
                      is_second = false,
-                     form = std::optional<Element>()]() mutable -> std::optional<Element> {
+                     form = std::optional<Nest<DType>>()]() mutable -> std::optional<Element> {
       auto element = run ? run->next() : std::nullopt;
       if (!element && !is_second) {
         run.reset();  // its end comes once
@@ -293,7 +297,7 @@ Dataset Dataset::concatenate(const Dataset& other) const {
         element = run->next();
       }
       if (!element) return std::nullopt;
-      if (!form) form = element;
+      if (!form) form = element->map([](const Tensor& t) { return t.dtype(); });
       PLIMSOLL_CHECK(!is_second || same_form(*form, *element), InvalidArgumentError,
                      "Incompatible types of input datasets: the elements of the second have "
                      "another structure or other types than those of the first");

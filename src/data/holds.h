@@ -21,16 +21,19 @@ enum class Trust {
 
 // Bytes on the host, as budgets count them.
 struct Holds {
-  std::uint64_t element = 0;  // the size of one that it gives
-  std::uint64_t given = 0;    // of it, what was made for it; the rest is shared with somebody
-  std::uint64_t owned = 0;    // the same, once the steps before have made another one
-  std::uint64_t kept = 0;     // while somebody has an element, without that element
-  std::uint64_t busy = 0;     // the most while one is made, that one included
-  std::uint64_t ending =
-      0;  // the most behind the last one, until it is known that there is no other
-  bool keeps_last = false;  // the element that was given last stays, for its memory
+  std::uint64_t element = 0;   // the size of one that it gives
+  std::uint64_t given = 0;     // of it, what was made for it; the rest is shared with somebody
+  std::uint64_t owned = 0;     // the same, once the steps before have made another one
+  std::uint64_t kept = 0;      // while somebody has an element, without that element
+  std::uint64_t busy = 0;      // the most while one is made, that one included
+  std::uint64_t ending = 0;    // the most behind the last one, until the end is seen
+  bool keeps_last = false;     // the element that was given last stays, for its memory
+  bool may_keep_last = false;  // it does at times
+  std::uint64_t passing = 0;   // of `given`, what goes with it nevertheless
   Trust trust = Trust::kExact;
 
+  // What stays of the element that was given last.
+  std::uint64_t last() const noexcept { return keeps_last ? given - passing : 0; }
   // While elements are used and made in turns, one at a time.
   std::uint64_t most() const noexcept { return std::max(kept + given, busy); }
 };
@@ -44,7 +47,7 @@ inline Holds reading_on(Holds holds) {
 // What is asked: all that steps hold ahead, or what they cannot do without.
 enum class Depth { kFull, kLeast };
 
-// Caches that have all elements, with the bytes of those.
+// Caches that have all elements, with the bytes of those; and constants of functions.
 class FullCaches {
  public:
   bool has(const void* cache) const { return bytes_.contains(cache); }
@@ -54,23 +57,43 @@ class FullCaches {
   }
   void add(const FullCaches& others) {
     bytes_.insert(others.bytes_.begin(), others.bytes_.end());
-    trust_ = std::max(trust_, others.trust_);
+    constants_.insert(others.constants_.begin(), others.constants_.end());
     has_open_ = has_open_ || others.has_open_;
+    trust_ = std::max(trust_, others.trust_);
   }
-  std::uint64_t nbytes() const {
-    std::uint64_t sum = 0;
-    for (const auto& [cache, nbytes] : bytes_) sum += nbytes;
-    return sum;
+  void add_constants(const void* function, std::uint64_t nbytes) {
+    constants_.emplace(function, nbytes);
   }
-  Trust trust() const { return trust_; }
+  std::uint64_t cached_bytes() const { return sum_of(bytes_); }
+  std::uint64_t nbytes() const { return cached_bytes() + sum_of(constants_); }
   // Of some it is not known how many elements there will be.
   bool has_open() const { return has_open_; }
-  void note_open() { has_open_ = true; }
+  void note_open() {
+    has_open_ = true;
+    trust(Trust::kAbout);
+  }
+  // How far nbytes() can be trusted.
+  Trust trust() const { return trust_; }
+  void trust(Trust at_best) { trust_ = std::max(trust_, at_best); }
+  // Those that are not among others.
+  FullCaches without(const FullCaches& others) const {
+    FullCaches rest = *this;
+    for (const auto& [cache, nbytes] : others.bytes_) rest.bytes_.erase(cache);
+    for (const auto& [function, nbytes] : others.constants_) rest.constants_.erase(function);
+    return rest;
+  }
 
  private:
-  std::map<const void*, std::uint64_t> bytes_;
-  Trust trust_ = Trust::kExact;  // of all of them
+  using Bytes = std::map<const void*, std::uint64_t>;
+  static std::uint64_t sum_of(const Bytes& bytes) {
+    std::uint64_t sum = 0;
+    for (const auto& [key, nbytes] : bytes) sum += nbytes;
+    return sum;
+  }
+
+  Bytes bytes_, constants_;
   bool has_open_ = false;
+  Trust trust_ = Trust::kExact;
 };
 
 constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
@@ -81,6 +104,7 @@ struct Use {
   std::int64_t num_taken = kAll;     // elements; kAll: until the end has come
   const FullCaches* full = nullptr;  // taken for full before the run
   FullCaches* filled = nullptr;      // those that will be after it are added here
+  FullCaches* there = nullptr;       // those that are full now are added here, and constants
 
   Use taking(std::int64_t num) const {
     Use use = *this;
@@ -106,6 +130,7 @@ struct Making {
   std::uint64_t element = 0;  // bytes of what it gives
   std::uint64_t shared = 0;   // of them, what it passes on of what it was given
   std::uint64_t work = 0;     // that it takes meanwhile, with what it makes
+  bool keeps_work = false;    // all of it stays for the next one
 };
 // A step that makes an element out of one, on the thread that asks.
 inline Holds made_from(const Holds& in, const Making& making) {
@@ -114,15 +139,23 @@ inline Holds made_from(const Holds& in, const Making& making) {
   const std::uint64_t passed_on =
       std::min({making.shared, making.element, is_others ? in.element : in.given});
   const std::uint64_t made = making.element - passed_on;
+  const std::uint64_t work = std::max(making.work, made);
+  const std::uint64_t stays = making.keeps_work ? work - made : 0;
   holds.element = making.element;
-  // Else nobody else has what it passes on.
-  holds.given = in.keeps_last || is_others ? made : making.element;
+  // What stays of the element before is there anyway; else nobody else has what it passes on.
+  holds.given = in.keeps_last ? made + std::min(in.passing, making.shared)
+                : is_others   ? made
+                              : making.element;
   holds.owned = is_others ? made : making.element;
+  holds.passing = making.keeps_work ? holds.given - made : 0;
   // What it passes on may be in the element that steps before keep.
-  if (making.shared > 0 && in.given < in.owned) holds.trust = std::max(in.trust, Trust::kMost);
-  holds.kept += in.keeps_last ? in.given : 0;
-  holds.busy = std::max(in.busy, in.kept + in.given + std::max(making.work, made));
-  holds.keeps_last = false;
+  const bool is_mixed = making.shared > 0 && in.given < in.owned && !is_others;
+  if (making.shared > passed_on || is_mixed) holds.trust = std::max(in.trust, Trust::kMost);
+  holds.kept += in.last() + stays;
+  holds.busy =
+      std::max(in.busy + stays + (making.keeps_work ? made : 0), in.kept + in.given + work);
+  holds.keeps_last = making.keeps_work;
+  holds.may_keep_last = false;
   return holds;
 }
 
@@ -130,8 +163,9 @@ inline Holds made_from(const Holds& in, const Making& making) {
 inline Holds collected(const Holds& in, std::uint64_t count, std::uint64_t element) {
   Holds holds = in;
   holds.element = holds.given = holds.owned = element;
-  holds.kept += in.keeps_last ? in.given : 0;
-  holds.keeps_last = false;
+  holds.kept += in.last();
+  holds.passing = 0;
+  holds.keeps_last = holds.may_keep_last = false;
   const std::uint64_t others = count > 0 ? (count - 1) * in.owned : 0;
   const std::uint64_t last = count > 0 ? in.given : 0;
   holds.busy = std::max(others + in.busy, in.kept + others + last + element);
@@ -151,6 +185,7 @@ inline Holds with_buffer(const Holds& in, std::uint64_t count) {
   Holds holds = in;
   holds.kept += count * in.owned;
   holds.busy += count * in.owned;
+  holds.may_keep_last = in.keeps_last || in.may_keep_last;
   holds.keeps_last = false;
   return holds;
 }

@@ -1,10 +1,8 @@
 // Functions of elements, on the thread that asks.
 #include <algorithm>
-#include <atomic>
 #include <thread>
 
-#include "data/node.h"
-#include "plimsoll/memory_api.h"
+#include "data/measured.h"
 #include "runtime/call_site.h"
 
 namespace plimsoll::data {
@@ -38,19 +36,39 @@ class MapRun : public Iterator {
   std::optional<Element> waiting_;
 };
 
+// At its end the function's work space goes.
+class TrimmedRun : public Iterator {
+ public:
+  TrimmedRun(std::unique_ptr<Iterator> run, const Measured& fn) : run_(std::move(run)), fn_(fn) {}
+  ~TrimmedRun() override {
+    run_.reset();
+    fn_.trim();
+  }
+  std::optional<Element> next() override { return run_->next(); }
+
+ private:
+  std::unique_ptr<Iterator> run_;
+  const Measured& fn_;
+};
+
 struct MapNode : DatasetNode, std::enable_shared_from_this<MapNode> {
   NodePtr in;
   MapFn fn;
   std::int64_t num_parallel_calls = 0;
   MapOptions::Enter enter;
-  const MapFn measured = [this](const Element& element) { return call(element); };
+  const Measured work;
+  const MapFn measured = [this](const Element& element) {
+    return work.call(
+        element, [&] { return fn(element); }, bytes_of);
+  };
 
+  explicit MapNode(const WorkOptions& options) : work(options) {}
   std::unique_ptr<Iterator> iterate() const override;
   std::int64_t cardinality() const override { return in->cardinality(); }
   Holds holds(const Use& use) const override {
     const bool has_threads = num_threads() > 1;
     const Holds before = in->holds(use.taking_more(has_threads ? taken_ahead(num_threads()) : 0));
-    const Making making{.element = largest_seen(), .shared = shared_bytes, .work = work_bytes};
+    const Making making = work.making(largest_seen(), use);
     return use.depth == Depth::kFull && has_threads ? held_by_threads(before, making, num_threads())
                                                     : made_from(before, making);
   }
@@ -61,21 +79,6 @@ struct MapNode : DatasetNode, std::enable_shared_from_this<MapNode> {
     return num_parallel_calls == kAutotune ? std::thread::hardware_concurrency()
                                            : static_cast<std::size_t>(num_parallel_calls);
   }
-  // The function; the first time, what it takes is measured.
-  Element call(const Element& element) const {
-    if (is_measured.load(std::memory_order_relaxed)) return fn(element);
-    const memory::BudgetScope scope(memory::kNoLimit);
-    Element made = fn(element);
-    const std::uint64_t nbytes = bytes_of(made);
-    work_bytes = scope.peak();
-    shared_bytes = nbytes - std::min(nbytes, scope.in_use());
-    is_measured = true;
-    return made;
-  }
-
- private:
-  mutable std::atomic<bool> is_measured{false};
-  mutable std::atomic<std::uint64_t> work_bytes{0}, shared_bytes{0};
 };
 
 std::unique_ptr<Iterator> MapNode::iterate() const {
@@ -86,13 +89,14 @@ std::unique_ptr<Iterator> MapNode::iterate() const {
   } else {
     run = std::make_unique<MapRun>(std::move(elements), measured);
   }
+  run = std::make_unique<TrimmedRun>(std::move(run), work);
   return make_noted_run(shared_from_this(), std::move(run));
 }
 
 }  // namespace
 
 NodePtr make_map(NodePtr in, std::function<Element(const Element&)> fn, const MapOptions& options) {
-  auto node = std::make_shared<MapNode>();
+  auto node = std::make_shared<MapNode>(options.work);
   node->in = std::move(in);
   node->fn = std::move(fn);
   node->num_parallel_calls = options.num_parallel_calls;

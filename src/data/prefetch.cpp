@@ -150,7 +150,7 @@ struct PrefetchNode : DatasetNode {
     holds.kept =
         std::max(holds.kept + capacity * holds.owned, (capacity - 1) * holds.owned + holds.busy);
     holds.busy = holds.kept + holds.given;
-    holds.keeps_last = false;
+    holds.keeps_last = holds.may_keep_last = false;
     holds.trust = std::max(holds.trust, Trust::kMost);
     return holds;
   }

@@ -27,6 +27,7 @@ struct Feed {
   BudgetScopePtr scope = {};
   bool goes_on = false;                 // an epoch begins where the last one ended
   std::int64_t num_taken = data::kAll;  // batches of a run; kAll: until its end has come
+  data::FullCaches looked_at = {};      // what the look at the first batch has left behind
 };
 
 struct FeedOptions {

@@ -8,6 +8,7 @@
 #include "keras/callback_list.h"
 #include "keras/feed.h"
 #include "keras/fit_plan.h"
+#include "keras/pipeline_plan.h"
 #include "keras/progress.h"
 #include "keras/trainer.h"
 #include "plimsoll/ops.h"
@@ -25,7 +26,7 @@ const memory::Budget& budget_of(const Model& model) {
 }
 
 // Batches of one epoch after the other. With a number of steps, an epoch goes on where the last one
-// ended.
+// ended, and ends with the data.
 class Batches {
  public:
   Batches(const Feed& feed, std::optional<std::int64_t> steps) : feed_(feed), steps_(steps) {}
@@ -58,13 +59,17 @@ class Batches {
     }
     const AdoptedScope scope(feed_.scope.get());
     auto element = run_->next();
-    if (!element && steps_) {  // begin anew in the middle of an epoch
+    if (!element && steps_ && num_given_ == 0) {  // the last epoch has come to the end
       run_ = feed_.batches.make_iterator();
       element = run_->next();
-      if (!element) log_warning("the dataset has no elements");
     }
     if (!element) {
-      end_epoch();
+      if (steps_ && num_given_ > 0)
+        log_warning(
+            "the data ran out after {} of {} steps, and the epoch ends here; repeat() goes on "
+            "without end",
+            num_given_, *steps_);
+      run_.reset();
       return std::nullopt;
     }
     ++num_given_;
@@ -176,12 +181,14 @@ class FitRun {
 void FitRun::look_ahead(Feed& feed, Batches& batches, const char* what) {
   memory::BudgetScopeState& scope = *feed.scope;
   const HostRoom room = room_on_host(model_, state_);
+  const data::FullCaches before = kept_by(feed);
   hold_back(scope, true);
   for (const std::uint64_t limit : {room.nbytes / 2, room.nbytes}) {
     set_host_limit(scope, limit);
     try {
       const std::optional<Nested>& first = batches.peek();
       if (first) set_forms(feed, *first);
+      feed.looked_at = kept_by(feed).without(before);
       return;
     } catch (const ResourceExhaustedError& error) {
       if (limit < room.nbytes) continue;

@@ -52,11 +52,20 @@ struct Limit {
   std::uint64_t nbytes;
   std::string origin;
 };
-// The smallest of what compile says, what the device has and what the process may hold.
-Limit limit_of(const TrainerState& state, const memory::Budget& budget) {
-  const memory::BudgetStats device = budget.stats();
-  const std::uint64_t room = budget.available();
+std::string limit_origin_of(const memory::Budget& scope) {
+  const memory::BudgetStats stats = scope.stats();
+  return stats.origin.empty() ? "limit of " + stats.name : stats.origin;
+}
+// The smallest of what compile says, what the device has, what the process may hold, and what the
+// scope of this thread leaves.
+Limit limit_of(const TrainerState& state, const Device& on) {
+  const memory::BudgetStats device = on.budget().stats();
+  std::uint64_t room = on.budget().available();
   Limit limit{device.in_use + room, ""};
+  if (const memory::Budget* scope = scope_budget(on); scope && scope->available() < room) {
+    room = scope->available();
+    limit = {device.in_use + room, limit_origin_of(*scope)};
+  }
   for (const memory::BudgetStats& node :
        {device, Context::get().process_budget().stats(), Context::get().root_budget().stats()}) {
     if (limit.origin.empty() && node.limit - node.in_use <= room)
@@ -185,8 +194,8 @@ Peak peak_of_epochs(const Phase& train, const Phase* test, PipelinePlan& pipelin
     return step - std::min(step, phase.batch_bytes);
   };
   const auto reset = [&] {
-    const PipelinePlan::Ahead idle = pipelines.idle();
-    peak.at((on_host ? idle.nbytes : 0) + arena + results + reset_bytes, idle.trust);
+    const PipelinePlan::Ahead idle = on_host ? pipelines.idle() : PipelinePlan::Ahead();
+    peak.at(idle.nbytes + arena + results + reset_bytes, idle.trust);
   };
   int num_trained = 0, num_tested = 0;
   for (std::int64_t epoch = course.first_epoch; epoch < course.end_epoch; ++epoch) {
@@ -251,7 +260,9 @@ FitPlan plan_at_depth(Model& model, TrainerState& state, const Feed& training,
                      kind == StepKind::kPredict ? 0 : reset_bytes_of(model), course, plan, steps);
   const data::Trust forms =
       std::max(training.forms_trust, validation ? validation->forms_trust : data::Trust::kExact);
-  plan.is_exact = peak.is_exact() && forms == data::Trust::kExact;
+  // In a scope of the user's, arenas go when a step is done.
+  const bool keeps = !current_budget_scope || keeps_arenas(*current_budget_scope);
+  plan.is_exact = peak.is_exact() && keeps && forms == data::Trust::kExact;
   plan.is_bounded = peak.is_bounded() && forms != data::Trust::kAbout;
   plan.arena_bytes = std::max(train.arena_bytes, test.arena_bytes);
   plan.batch_bytes = std::max(train.batch_bytes, test.batch_bytes);
@@ -260,7 +271,7 @@ FitPlan plan_at_depth(Model& model, TrainerState& state, const Feed& training,
       plan.peak_bytes -
       std::min(plan.peak_bytes, plan.arena_bytes + plan.batch_bytes + plan.weights_bytes +
                                     plan.optimizer_bytes + (on_host ? plan.pipeline_bytes : 0));
-  const Limit limit = limit_of(state, device.budget());
+  const Limit limit = limit_of(state, device);
   plan.limit_bytes = limit.nbytes;
   plan.limit_origin = limit.origin;
   const auto beside = [&](std::uint64_t step) {
@@ -296,9 +307,9 @@ bool hold_to_room(const Model& model, const Feed& feed, std::uint64_t room_bytes
 }
 
 HostRoom room_on_host(const Model& model, const TrainerState& state) {
-  const memory::Budget& host = host_budget();
-  const std::uint64_t in_use = host.in_use();
-  Limit limit{in_use + host.available(), "limit of the host"};
+  const Device& host = Context::get().cpu();
+  const std::uint64_t in_use = host.budget().in_use();
+  Limit limit{in_use + host_budget().available(), "limit of the host"};
   if (is_on_host(model)) limit = limit_of(state, host);
   return {limit.nbytes - std::min(limit.nbytes, in_use),
           fmt::format("in use {} of {} ({})", format_bytes(in_use), format_bytes(limit.nbytes),

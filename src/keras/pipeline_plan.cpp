@@ -13,6 +13,12 @@ std::uint64_t ahead_of(const data::Holds& holds) {
 
 }  // namespace
 
+data::FullCaches kept_by(const Feed& feed) {
+  data::FullCaches there;
+  feed.batches.node()->holds({.there = &there});
+  return there;
+}
+
 data::Holds PipelinePlan::run(const Feed& feed, data::FullCaches& filled) const {
   data::Holds holds = feed.batches.node()->holds(
       {.depth = depth_, .num_taken = feed.num_taken, .full = &full_, .filled = &filled});
@@ -39,7 +45,12 @@ PipelinePlan::Ahead PipelinePlan::train() {
   const Ahead ahead = beside({full_.nbytes(), full_.trust()}, holds);
   if (training_.goes_on) {
     growing_ = filled;
-    going_on_ = {holds.kept + (holds.keeps_last ? holds.given : 0), holds.trust};
+    going_on_ = {holds.kept + holds.last(), holds.trust};
+    // An epoch that ends with the data leaves nothing.
+    const bool may_end = training_.num_batches && training_.num_taken > *training_.num_batches;
+    if (may_end) going_on_.trust = std::max(holds.trust, data::Trust::kMost);
+    if (holds.may_keep_last)
+      going_on_ = {holds.kept + holds.given, std::max(holds.trust, data::Trust::kMost)};
   } else {
     full_.add(filled);
   }

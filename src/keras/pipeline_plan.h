@@ -7,11 +7,17 @@
 
 namespace plimsoll::keras {
 
+// What stays when no run is there: caches that are full now, and constants of functions.
+data::FullCaches kept_by(const Feed& feed);
+
 class PipelinePlan {
  public:
   // pre: the feeds outlive it.
   PipelinePlan(data::Depth depth, const Feed& training, const Feed* validation)
-      : depth_(depth), training_(training), validation_(validation) {}
+      : depth_(depth), training_(training), validation_(validation) {
+    full_.add(training.looked_at);
+    if (validation) full_.add(validation->looked_at);
+  }
 
   struct Ahead {
     std::uint64_t nbytes = 0;
@@ -22,7 +28,7 @@ class PipelinePlan {
   Ahead idle() const;  // between two runs
 
   // What caches will keep that do not keep it yet, as far as it is known.
-  std::uint64_t cached_bytes() const { return full_.nbytes() + growing_.nbytes(); }
+  std::uint64_t cached_bytes() const { return full_.cached_bytes() + growing_.cached_bytes(); }
   bool has_open_cache() const { return full_.has_open() || growing_.has_open(); }
 
  private:
@@ -34,7 +40,7 @@ class PipelinePlan {
   const Feed* const validation_;
   data::FullCaches full_;     // by runs that have ended
   data::FullCaches growing_;  // by a training that goes on
-  Ahead going_on_;            // what that training holds
+  Ahead going_on_;            // what that training holds between its epochs
 };
 
 }  // namespace plimsoll::keras

@@ -93,6 +93,7 @@ Nested run_predict(Model& model, const Feed& feed, const PredictOptions& options
   Joined joined(options.steps ? -1 : feed.num_rows);
   const auto run = feed.batches.make_iterator();
   std::int64_t step = 0;
+  // Without a number of steps, until the end has come: caches want to see it.
   while (!options.steps || step < *options.steps) {
     auto element = run->next();
     if (!element) break;

@@ -1,4 +1,5 @@
 // fit on datasets with caches: what they keep stays from one run to the next, and is in the plan.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -260,6 +261,49 @@ TEST(FitCacheTest, PlanKnowsWhichEpochsAreValidated) {
     auto model = make_model();
     const auto history = model->fit(rows(96).map(twice).cache().batch(32), options);
     EXPECT_EQ(history->planned_peak_bytes, history->measured_peak_bytes) << epochs;
+  }
+}
+
+// Exact is what comes to the byte, bounded what is no less; and plan_fit says what fit will.
+TEST(FitCacheTest, PlanSaysNoMoreThanItKnows) {
+  using Make = std::function<Dataset()>;
+  const auto first_half = [](const Element& e) { return e[1].leaf().item<float>() < 1.0F; };
+  const auto both = [](const Element& e) {
+    return Element{e[0][0].leaf() + e[1][0].leaf(), e[0][1].leaf()};
+  };
+  const std::pair<const char*, Make> cases[] = {
+      {"batches of two sizes", [] { return rows(100).batch(32).cache(); }},
+      {"filled by the first batch", [] { return rows(96).cache().shuffle(96).batch(32); }},
+      {"in turns", [] { return rows(96).batch(32).concatenate(rows(80).batch(40)); }},
+      {"caches in turns",
+       [] { return rows(96).batch(32).cache().concatenate(rows(80).batch(40).cache()); }},
+      {"filtered rows", [&] { return rows(100).filter(first_half).batch(32); }},
+      {"a part", [] { return rows(100).batch(32).take(3); }},
+      {"shuffled batches", [] { return rows(96).batch(32).shuffle(3); }},
+      {"batches side by side",
+       [&] {
+         return Dataset::zip({rows(96).batch(32), rows(96).batch(32)}).map(both);
+       }},
+      {"threads", [] { return rows(96).map(twice, {.num_parallel_calls = 3}).batch(32); }},
+  };
+  for (const auto& [name, make] : cases) {
+    for (const std::int64_t steps : {0, 2, 3}) {
+      for (const bool is_validated : {false, true}) {
+        SCOPED_TRACE(fmt::format("{}, {} steps, validation {}", name, steps, is_validated));
+        const Dataset training = make();
+        FitOptions options = silent(3);
+        if (steps > 0) options.steps_per_epoch = steps;
+        if (is_validated) options.validation_dataset = make();
+        auto model = make_model();
+        for (int time = 0; time < 2; ++time) {
+          const FitPlan plan = model->plan_fit(training, options);
+          const auto history = model->fit(training, options);
+          EXPECT_EQ(plan.peak_bytes, history->planned_peak_bytes);
+          if (plan.is_exact) EXPECT_EQ(plan.peak_bytes, history->measured_peak_bytes);
+          if (plan.is_bounded) EXPECT_GE(plan.peak_bytes, history->measured_peak_bytes);
+        }
+      }
+    }
   }
 }
 

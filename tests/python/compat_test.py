@@ -220,6 +220,18 @@ class TestRuns:
             with pytest.raises(tf.errors.UnimplementedError, match="in several parts"):
                 sess.memory_plan(v1.py_func(lambda a: a, [loss], v1.float32), feed)
 
+    def test_arrays_that_a_dataset_is_fed_are_not_copied(self, tf, v1):
+        rows = np.ones([64, 1 << 14], np.float32)  # 4 MiB
+        x, size = v1.placeholder(tf.float32, [None, 1 << 14]), v1.placeholder(tf.int64)
+        iterator = v1.data.make_initializable_iterator(v1.data.Dataset.from_tensor_slices(x).batch(size))
+        total = tf.reduce_sum(iterator.get_next())
+        with v1.Session() as sess:
+            before = in_use(tf)
+            sess.run(iterator.initializer, {x: rows, size: 8})
+            assert in_use(tf) <= before + 4096
+            assert sum(sess.run(total) for _ in range(8)) == rows.size
+            assert in_use(tf) <= before + (1 << 20)
+
     def test_threads_share_a_session(self, tf, v1):
         x, v = v1.placeholder(v1.float32, []), v1.Variable(0.0)
         change, double = v.assign_add(x), x * 2

@@ -376,3 +376,79 @@ def test_data_with_a_length(tf):
 
 def numbered_batches(data):
     return (data[i] for i in range(len(data)))
+def train(tf, *args, **options):
+    """The line of the plan, and what was planned and measured."""
+    import contextlib
+    import io
+    model = tf.keras.Sequential([tf.keras.Input((64,)), tf.keras.layers.Dense(8)])
+    model.compile("sgd", "mse")
+    plan = model.plan_fit(*args, **options)
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        history = model.fit(*args, **options, verbose=1)
+    line = next(line for line in text.getvalue().splitlines() if line.startswith("plan: "))
+    assert plan.peak_bytes == history.planned_peak_bytes
+    return line, history.planned_peak_bytes, history.measured_peak_bytes
+
+
+PIPELINES = {
+    "map": lambda tf, d: d.map(lambda x, y: (x * 2.0 + 1.0, y)).batch(20),
+    "map of batches": lambda tf, d: d.batch(20).map(lambda x, y: (x * np.full([20, 64], 2.0, np.float32), y)),
+    "map of batches ahead": lambda tf, d: d.batch(20).map(lambda x, y: (x * 2.0, y)).prefetch(2),
+    "filter": lambda tf, d: d.batch(20).filter(lambda x, y: tf.reduce_sum(x * x) > 0.0),
+    "filter of rows": lambda tf, d: d.filter(lambda x, y: y[0] > 0.3).batch(20),
+    "map and cache": lambda tf, d: d.map(lambda x, y: (x * 2.0, y)).batch(20).cache(),
+}
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_plans_with_functions(tf, name):
+    rng = np.random.RandomState(0)
+    data = rng.rand(100, 64).astype("float32"), rng.rand(100, 8).astype("float32")
+
+    def make():
+        return PIPELINES[name](tf, tf.data.Dataset.from_tensor_slices(data))
+
+    for options in ({}, {"validation_data": make()}, {"steps_per_epoch": 2}):
+        training = make()
+        for _ in range(2):  # traces and their constants are there the second time
+            line, planned, measured = train(tf, training, epochs=2, **options)
+            if "peak about" not in line:
+                assert measured <= planned, (options, line)
+                assert measured == planned or "peak at most" in line, (options, line)
+
+
+def test_runs_to_the_end_fill_caches(tf):
+    calls = []
+
+    def count(x):
+        calls.append(1)
+        return x
+
+    def read(x):
+        return tf.ensure_shape(tf.py_function(count, [x], tf.float32), [4])
+
+    model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(1)])
+    dataset = tf.data.Dataset.from_tensor_slices(np.ones([10, 4], np.float32)).map(read).cache().batch(5)
+    assert model.predict(dataset, verbose=0).shape == (10, 1)
+    assert model.predict(dataset, verbose=0).shape == (10, 1)
+    assert len(calls) == 10
+
+
+def test_fit_refuses_what_a_budget_has_no_room_for(tf, in_use):
+    begun = []
+    model = tf.keras.Sequential([tf.keras.Input((64,)), tf.keras.layers.Dense(8)])
+    model.compile("sgd", "mse")
+    callback = tf.keras.callbacks.LambdaCallback(on_train_batch_begin=lambda batch, logs: begun.append(batch))
+    data = np.ones([4000, 64], np.float32), np.ones([4000, 8], np.float32)
+    dataset = tf.data.Dataset.from_tensor_slices(data).map(lambda x, y: (x * 2.0, y)).cache().batch(20)
+    model.predict(data[0][:20], verbose=0)
+    before = in_use()
+    with tf.memory.budget("600KiB"):  # the cache wants 1.1 MiB
+        with pytest.raises(tf.errors.ResourceExhaustedError, match="(?s)BudgetScope of 600.*would fit: cache"):
+            model.fit(dataset, verbose=0, callbacks=[callback])
+    assert not begun and in_use() <= before + (16 << 10)
+    with tf.memory.budget("2MiB") as scope:
+        model.fit(dataset, verbose=0, callbacks=[callback])
+        assert scope.peak <= 2 << 20
+    assert len(begun) == 200

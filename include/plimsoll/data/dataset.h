@@ -45,6 +45,13 @@ struct ShuffleOptions {
 struct BatchOptions {
   bool drop_remainder = false;
 };
+// Of functions that keep their work space from one call to the next.
+struct WorkOptions {
+  std::function<bool()> keeps_work = {};  // whether this one does by now
+  std::function<void()> trim = {};        // gives it back: called at the end of a run
+  // Makes what the function will always need for such elements, before its first call.
+  std::function<void(const Element&)> prepare = {};
+};
 struct MapOptions {
   // How many elements are computed at a time, by threads. 0: on the thread that asks.
   std::int64_t num_parallel_calls = 0;
@@ -52,6 +59,7 @@ struct MapOptions {
   // function takes for each of them. It may give null.
   using Enter = std::function<std::shared_ptr<void>()>;
   Enter enter = {};
+  WorkOptions work = {};
 };
 
 struct InterleaveOptions {
@@ -109,8 +117,10 @@ class Dataset {
   // All of this, then all of the other. throws, when it is run: InvalidArgumentError for elements
   // of another structure.
   Dataset concatenate(const Dataset& other) const;
-  Dataset filter(std::function<bool(const Element&)> predicate) const;
-  Dataset take_while(std::function<bool(const Element&)> predicate) const;
+  Dataset filter(std::function<bool(const Element&)> predicate,
+                 const WorkOptions& options = {}) const;
+  Dataset take_while(std::function<bool(const Element&)> predicate,
+                     const WorkOptions& options = {}) const;
   Dataset enumerate(std::int64_t start = 0) const;  // {number, element}
   // Every num_shards-th element, from number `index` on.
   Dataset shard(std::int64_t num_shards, std::int64_t index) const;

@@ -182,6 +182,32 @@ def _is_plain(item):
     return item is None or isinstance(item, _graph.Operation)
 
 
+def _loop_shapes(first, invariants):
+    """The shapes of loop variables, and whether they may change from one turn to the next."""
+    from ..nest import flatten
+    from ..tensor_shape import TensorShape
+    if invariants is None:
+        return [t._shape for t in first], False
+    found = [TensorShape(s) if isinstance(s, TensorShape) or s is None else TensorShape(s.shape)
+             for s in flatten(invariants)]
+    if len(found) != len(first):
+        raise ValueError(f"`shape_invariants` has {len(found)} shapes for {len(first)} loop variables")
+    for tensor, shape in zip(first, found):
+        if not shape.is_compatible_with(tensor._shape):
+            raise ValueError(f"The shape invariant specified for {tensor.name} is not compatible with the initial "
+                             f"shape of the loop variable. It enters the loop with shape {tensor._shape}, but the "
+                             f"specified shape invariant is {shape}.")
+    return found, any(not s.is_fully_defined() and t._shape.is_fully_defined() for s, t in zip(found, first))
+
+
+def _loop_by_values(run, asks, step, states, maximum_iterations):
+    """A loop whose shapes change: in a trace it asks for a value, and so runs op by op."""
+    states, num_done = list(states), 0
+    while (maximum_iterations is None or num_done < maximum_iterations) and bool(asks.run(run, states)[0]):
+        states, num_done = list(step.run(run, states)), num_done + 1
+    return states
+
+
 def while_loop(cond, body, loop_vars, maximum_iterations=None, shape_invariants=None, name=None,
                return_same_structure=False):
     """body(*loop_vars) as long as cond(*loop_vars) holds."""
@@ -190,7 +216,7 @@ def while_loop(cond, body, loop_vars, maximum_iterations=None, shape_invariants=
     loop_vars = list(loop_vars) if is_list else [loop_vars]
     first = [_calls.convert_to_tensor(v) for v in flatten(loop_vars)]
     graph = _calls.graph_of(first)
-    shapes = [t._shape for t in first]
+    shapes, is_loose = _loop_shapes(first, shape_invariants)
     specs = [TensorSpec(shape, t.dtype) for shape, t in zip(shapes, first)]
 
     def packed(function):
@@ -205,6 +231,8 @@ def while_loop(cond, body, loop_vars, maximum_iterations=None, shape_invariants=
         captures = {id(t): t for p in (asks, step) for t in p.captures}
 
         def loop(run, states, captures):
+            if is_loose:
+                return _loop_by_values(run, asks, step, states, maximum_iterations)
             return list(_core.while_loop(lambda *now: asks.run(run, now)[0],
                                          lambda *now: step.run(run, now), states, maximum_iterations))
 

@@ -122,10 +122,18 @@ class GraphDataset(Dataset):
     def element_spec(self):
         """As two datasets of other sizes agree on it."""
         if self._known_spec is None:
-            with eagerly():
-                self._known_spec = _spec.common(*(self._make([_blank(t, size) for t in self._inputs])
-                                                  .element_spec for size in (2, 3)))
+            try:
+                self._known_spec = self._spec_of([1])
+            except (TypeError, ValueError):
+                if all(t._shape.rank is not None for t in self._inputs):
+                    raise
+                self._known_spec = self._spec_of([])  # a size of which nothing was said
         return self._known_spec
+
+    def _spec_of(self, unknown):
+        with eagerly():
+            return _spec.common(*(self._make([_blank(t, size, unknown) for t in self._inputs]).element_spec
+                                  for size in (2, 3)))
 
     def __iter__(self):
         raise RuntimeError("a dataset of tensors of a graph has no elements before a session feeds them; "
@@ -135,9 +143,13 @@ class GraphDataset(Dataset):
         return f"<GraphDataset of {self._inputs}>"
 
 
-def _blank(tensor, size):
+def _blank(tensor, size, unknown):
+    """unknown: the shape of integers that have none, 1 for each axis."""
     shape = tensor._shape
-    dims = [size] if shape.rank is None else [size if d is None else d for d in shape]
+    if shape.rank is None:
+        dims = [size for _ in unknown] if tensor.dtype.is_integer else [size]
+    else:
+        dims = [size if d is None else d for d in shape]
     if tensor.dtype.is_integer:  # sizes of batches and the like
         return _core.op("fill")(dims, _core.op("cast")(1, tensor.dtype))
     return _core.op("zeros")(dims, tensor.dtype)

@@ -129,7 +129,7 @@ class Optimizer:
         extra = [v for (g, _), v in self._extra.items() if g is graph]
         slots = [v for _, of in sorted(self._slots.items()) for v in of.values()
                  if not isinstance(v, GraphVariable) or v.graph is graph]
-        return extra + slots
+        return sorted(extra + slots, key=lambda v: v.name)
 
     def _slot(self, variable, slot, value=0.0):
         """The slot of a variable, filled with one value when it is made."""

@@ -12,6 +12,7 @@ from .. import _core
 from .._function import Function
 from . import _infer
 
+_BORROWED = 1 << 20  # bytes of arrays that are not copied into datasets
 _MAX_BAKED = 64  # elements of a feed that may stand in a trace as a value
 
 
@@ -88,6 +89,11 @@ class Run:
             for tape in self.tapes:
                 tape.watch(value)
 
+    def watch_variables(self, variables):
+        for variable in variables:
+            for tape in self.tapes:
+                tape.watch(self.variable(variable))
+
 
 def needed(elements, fed):
     """The operations that these depend on, in the order in which they were made."""
@@ -123,6 +129,9 @@ class Stage:
         self.fed_variables = {}
         self.gradients = [op for op in all_inside(operations) if op.type == "SymbolicGradient"]
         self.watched = {id(x) for op in self.gradients for x in op.notes["xs"]}
+        # Tapes see to those that are trained by themselves.
+        self.watched_variables = list({id(x): x for op in self.gradients for x in op.notes["xs"]
+                                       if hasattr(x, "initializer") and not x.trainable}.values())
         self.num_tapes = max((op.notes["level"] for op in self.gradients), default=0)
         self.functions = {}  # by the values of inputs that stand in the trace
         self.bake = 0
@@ -139,8 +148,11 @@ class Stage:
 
     def _run_host(self, given):
         run = Run(self.session)
+        # Datasets read large arrays where they stand.
+        others = {id(t) for op in self.operations if op.type != "MakeIterator" for t in op.inputs}
         for tensor, value in zip(self.inputs, given):
-            run.values[id(tensor)] = _core.op("convert_to_tensor")(value)
+            stays = id(tensor) not in others and getattr(value, "nbytes", 0) >= _BORROWED
+            run.values[id(tensor)] = value if stays else _core.op("convert_to_tensor")(value)
         for op in self.operations:
             run.execute(op)
         return [run.value(t) for t in self.outputs]
@@ -204,6 +216,7 @@ class Stage:
                 for i, value in [*zip(free, inputs), *kept.items()]:
                     run.values[id(self.inputs[i])] = value
                     run.watch(self.inputs[i], value)
+                run.watch_variables(self.watched_variables)
                 for op in self.operations:
                     run.execute(op)
             return [run.value(t) for t in self.outputs]

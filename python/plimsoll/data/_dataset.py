@@ -250,6 +250,22 @@ class Dataset:
     def __iter__(self):
         return _WindowIterator(self) if self._is_windowed else Iterator(self)
 
+    @property
+    def output_types(self):
+        """The first version's: types of elements, and beside it their shapes and classes."""
+        from ..compat._iterator import get_output_types
+        return get_output_types(self)
+
+    @property
+    def output_shapes(self):
+        from ..compat._iterator import get_output_shapes
+        return get_output_shapes(self)
+
+    @property
+    def output_classes(self):
+        from ..compat._iterator import get_output_classes
+        return get_output_classes(self)
+
     def make_one_shot_iterator(self):
         """The first version's: get_next() of it, in a graph, is the next element in every run of a session."""
         from ..compat._iterator import make_one_shot_iterator

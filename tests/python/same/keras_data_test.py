@@ -128,3 +128,32 @@ def test_time_series(tf):
     apart = list(make(data, None, 3, sequence_stride=2, sampling_rate=3, batch_size=4, start_index=2, end_index=15))
     assert apart[0].numpy()[:2, :, 0].tolist() == [[2.0, 5.0, 8.0], [4.0, 7.0, 10.0]]
     assert sum(int(x.shape[0]) for x in apart) == 4
+
+
+@pytest.mark.parametrize("steps, wanted", [(2, [2, 2, 1, 2]), (5, [5, 5, 5, 5]), (7, [5, 5, 5, 5]), (3, [3, 2, 3, 2])])
+def test_epochs_of_steps_end_with_the_data(tf, steps, wanted):
+    class Count(tf.keras.callbacks.Callback):
+        def __init__(self):
+            super().__init__()
+            self.train, self.test = [], []
+
+        def on_epoch_begin(self, epoch, logs=None):
+            self.train.append(0)
+
+        def on_train_batch_end(self, batch, logs=None):
+            self.train[-1] += 1
+
+        def on_test_begin(self, logs=None):
+            self.test.append(0)
+
+        def on_test_batch_end(self, batch, logs=None):
+            self.test[-1] += 1
+
+    data = tf.data.Dataset.from_tensor_slices((np.ones([9, 2], np.float32), np.ones([9, 1], np.float32))).batch(2)
+    model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    count = Count()
+    model.fit(data, steps_per_epoch=steps, epochs=4, verbose=0, callbacks=[count])
+    assert count.train == wanted
+    model.evaluate(data, steps=7, verbose=0, callbacks=[count])
+    assert count.test == [5]

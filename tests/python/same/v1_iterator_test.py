@@ -66,6 +66,21 @@ def test_fed_datasets(tf, v1):
         assert sess.run(b).tolist() == [7, 8, 9, 0, 1, 2, 3]
 
 
+def test_a_fed_size_of_a_batch(tf, v1):
+    x, size = v1.placeholder(tf.float32, [None, 2]), v1.placeholder(tf.int64)
+    dataset = v1.data.Dataset.from_tensor_slices(x).repeat(2).batch(size)
+    assert dataset.output_types == tf.float32
+    assert tf.TensorShape(dataset.output_shapes).as_list() == [None, 2]
+    iterator = v1.data.make_initializable_iterator(dataset)
+    batch = iterator.get_next()
+    with v1.Session() as sess:
+        for num, wanted in ((8, [8, 8, 4]), (20, [20])):
+            sess.run(iterator.initializer, {x: X, size: num})
+            assert [len(sess.run(batch)) for _ in wanted] == wanted
+            with pytest.raises(tf.errors.OutOfRangeError):
+                sess.run(batch)
+
+
 def test_of_a_structure(tf, v1):
     train = v1.data.Dataset.from_tensor_slices(X).batch(4)
     test = v1.data.Dataset.from_tensor_slices(-X).batch(10)

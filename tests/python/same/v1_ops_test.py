@@ -241,6 +241,41 @@ def test_shapes_that_values_say(tf, v1):
     close(got[3], X[0])
 
 
+def test_a_loop_whose_shapes_grow(tf, v1):
+    n = v1.placeholder(v1.int32, [])
+    w = v1.get_variable("w", initializer=3.0)
+    _, grown = v1.while_loop(lambda i, m: i < n, lambda i, m: [i + 1, v1.concat([m, m * w], 0)],
+                             [v1.constant(0), v1.ones([1, 2])],
+                             shape_invariants=[tf.TensorShape([]), tf.TensorShape([None, 2])])
+    (gradient,) = v1.gradients(v1.reduce_sum(grown), w)
+    assert grown.shape.as_list() == [None, 2]
+    got = run(v1, [grown, gradient], {n: 2})
+    close(got[0], [[1, 1], [3, 3], [3, 3], [9, 9]])
+    close(got[1], 16)
+    assert run(v1, grown, {n: 0}).shape == (1, 2)
+
+
+def test_losses_of_lists(v1):
+    got = run(v1, [v1.losses.softmax_cross_entropy([[0, 1]], [[1.0, 2.0]], label_smoothing=0.1),
+                   v1.losses.sigmoid_cross_entropy([[0, 1]], [[1.0, 2.0]]),
+                   v1.losses.sparse_softmax_cross_entropy([1], [[1.0, 2.0]])])
+    close(got, [0.3632617, 0.7200948, 0.3132617])
+
+
+def test_names_that_moved(tf, v1):
+    assert isinstance(v1.tables_initializer(), tf.Operation)
+    assert v1.FixedLenFeature is tf.io.FixedLenFeature and v1.OpError is tf.errors.OpError
+    assert v1.train.Example is tf.train.Example
+    got = run(v1, [v1.lin_space(0.0, 1.0, 3),
+                   v1.confusion_matrix([0, 1, 1, 2], [0, 2, 1, 2]),
+                   v1.confusion_matrix([0, 1], [1, 1], num_classes=3, weights=[2, 5]),
+                   v1.expm1(v1.constant([0.5]))])
+    assert got[0].tolist() == [0, 0.5, 1]
+    assert got[1].tolist() == [[1, 0, 0], [0, 1, 1], [0, 0, 1]] and got[1].dtype == np.int32
+    assert got[2].tolist() == [[0, 2, 0], [0, 5, 0], [0, 0, 0]]
+    close(got[3], np.expm1([0.5]))
+
+
 def test_a_loop_and_its_gradient(v1):
     w, n = v1.get_variable("w", initializer=2.0), v1.placeholder(v1.int32, [])
     _, power = v1.while_loop(lambda i, p: i < n, lambda i, p: (i + 1, p * w), [0, 1.0])

@@ -414,6 +414,15 @@ class TestGradients:
         assert [g.tolist() for g in got] == [[2, 40], [5, 7], [0, 0]]
 
 
+    def test_of_variables_that_are_not_trained(self, tf, v1):
+        k = v1.Variable(2.0, trainable=False)
+        v = v1.get_variable("v", initializer=[1.0, -2.0])
+        y = tf.reduce_sum(v * v) * k * k
+        by_k, by_v = v1.gradients(y, [k, v])
+        (twice,) = v1.gradients(by_k, k)
+        got = run(v1, [by_k, by_v, twice])
+        assert got[0] == 20 and got[1].tolist() == [8, -16] and got[2] == 10
+
     def test_tensors_that_count_as_constants(self, tf, v1):
         a = tf.constant(2.0)
         b = 3.0 * a
@@ -492,6 +501,21 @@ def test_gradients_that_are_clipped(tf, v1):
         np.testing.assert_allclose(sess.run(w), [2.4, 3.2], rtol=1e-6)
     with pytest.raises(ValueError, match="No gradients provided for any variable"):
         optimizer.minimize(tf.constant(1.0))
+
+
+def test_all_variables_of_an_optimizer(tf, v1):
+    a, z = v1.Variable(1.0, name="a"), v1.Variable(1.0, name="z")
+    optimizer = v1.train.AdamOptimizer()
+    optimizer.minimize(z * a)
+    assert [v.op.name for v in optimizer.variables()] == ["a/Adam", "a/Adam_1", "beta1_power", "beta2_power",
+                                                          "z/Adam", "z/Adam_1"]
+
+
+def test_rates_with_cosines(tf, v1):
+    train = v1.train
+    got = run(v1, [train.linear_cosine_decay(0.1, 5, 10), train.cosine_decay_restarts(0.1, 27, 10, 1.5, 0.5, 0.1),
+                   train.cosine_decay_restarts(0.1, 27, 10, 1.0)])
+    np.testing.assert_allclose(got, [0.0251, 0.03206420, 0.02061074], rtol=1e-5)
 
 
 def test_a_rate_that_decays(tf, v1):

@@ -49,6 +49,7 @@ from ...version import VERSION
 from ._globals import *  # noqa: F401,F403
 from ._globals import __getattr__, __dir__  # noqa: F401
 from ._ops import *  # noqa: F401,F403
+from ._other_names import confusion_matrix, tables_initializer
 
 newaxis = None
 __version__ = VERSION

@@ -220,7 +220,8 @@ def __getattr__(name):
     try:
         return getattr(plimsoll, name)
     except AttributeError:
-        raise AttributeError(f"module 'plimsoll.compat.v1' has no attribute '{name}'") from None
+        from . import _other_names
+        return _other_names.find(name)
 
 
 def __dir__():

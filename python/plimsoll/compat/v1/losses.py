@@ -152,6 +152,7 @@ def cosine_distance(labels, predictions, axis=None, weights=1.0, scope=None, los
 
 def sigmoid_cross_entropy(multi_class_labels, logits, weights=1.0, label_smoothing=0, scope=None,
                           loss_collection=_LOSSES, reduction=_DEFAULT):
+    logits = _op("convert_to_tensor")(logits)
     labels = _op("cast")(multi_class_labels, logits.dtype)
     if label_smoothing > 0:
         labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
@@ -161,6 +162,7 @@ def sigmoid_cross_entropy(multi_class_labels, logits, weights=1.0, label_smoothi
 
 def softmax_cross_entropy(onehot_labels, logits, weights=1.0, label_smoothing=0, scope=None,
                           loss_collection=_LOSSES, reduction=_DEFAULT):
+    logits = _op("convert_to_tensor")(logits)
     labels = _op("cast")(onehot_labels, logits.dtype)
     if label_smoothing > 0:
         classes = labels.shape[-1]
@@ -171,7 +173,7 @@ def softmax_cross_entropy(onehot_labels, logits, weights=1.0, label_smoothing=0,
 
 def sparse_softmax_cross_entropy(labels, logits, weights=1.0, scope=None, loss_collection=_LOSSES,
                                  reduction=_DEFAULT):
-    labels = _op("convert_to_tensor")(labels)
+    labels, logits = _op("convert_to_tensor")(labels), _op("convert_to_tensor")(logits)
     if labels.shape.rank is not None and labels.shape.rank == logits.shape.rank:
         labels = _op("squeeze")(labels, [-1])
     losses = _op("nn.sparse_softmax_cross_entropy_with_logits")(labels, logits)

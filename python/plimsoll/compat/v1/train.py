@@ -93,6 +93,31 @@ def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
     return rate * ((1 - alpha) * curve + alpha)
 
 
+def cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0,
+                          name=None):
+    """Cosines, each t_mul times as long and m_mul times as high as the one before."""
+    import math
+    step, rate, steps = _floats(global_step, learning_rate, first_decay_steps)
+    part = step / steps
+    if t_mul == 1.0:
+        number = _core.op("math.floor")(part)
+        part = part - number
+    else:
+        number = _core.op("math.floor")(_core.op("math.log")(1.0 - part * (1.0 - t_mul)) / math.log(t_mul))
+        part = (part - (1.0 - _core.op("pow")(t_mul, number)) / (1.0 - t_mul)) / _core.op("pow")(t_mul, number)
+    curve = 0.5 * _core.op("pow")(m_mul, number) * (1.0 + _core.op("cos")(math.pi * part))
+    return rate * ((1 - alpha) * curve + alpha)
+
+
+def linear_cosine_decay(learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001,
+                        name=None):
+    import math
+    step, rate, steps = _floats(global_step, learning_rate, decay_steps)
+    step = _core.op("minimum")(step, steps)
+    curve = 0.5 * (1.0 + _core.op("cos")(math.pi * 2.0 * num_periods * step / steps))
+    return rate * ((alpha + (steps - step) / steps) * curve + beta)
+
+
 def piecewise_constant(x, boundaries, values, name=None):
     """The value of the interval that x is in."""
     if len(boundaries) != len(values) - 1:
@@ -235,6 +260,10 @@ def __getattr__(name):
                 "NewCheckpointReader", "remove_checkpoint"):
         from .. import _saver
         return getattr(_saver, name)
+    if name in ("BytesList", "Example", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList",
+                "Int64List", "SequenceExample"):
+        from ... import train
+        return getattr(train, name)
     if name in _NOT_BUILT:
         from .._not_built import not_built
         return not_built(f"tf.compat.v1.train.{name}")

@@ -1,0 +1,52 @@
+// A function of elements whose memory is measured at its first call.
+#pragma once
+
+#include <atomic>
+#include <functional>
+
+#include "data/node.h"
+#include "plimsoll/memory_api.h"
+
+namespace plimsoll::data {
+
+class Measured {
+ public:
+  explicit Measured(WorkOptions options = {}) : options_(std::move(options)) {}
+
+  // run(), which uses the function. `given` says how many bytes of a result are the function's.
+  template <class Run, class Given>
+  auto call(const Element& element, const Run& run, const Given& given) const {
+    if (is_known_.load(std::memory_order_acquire)) return run();
+    if (options_.prepare) {
+      const memory::BudgetScope scope(memory::kNoLimit);
+      options_.prepare(element);
+      constants_ = std::max(constants_.load(), scope.in_use());
+    }
+    const memory::BudgetScope scope(memory::kNoLimit);
+    auto made = run();
+    const std::uint64_t nbytes = given(made);
+    work_ = scope.peak();
+    shared_ = nbytes - std::min(nbytes, scope.in_use());
+    is_known_.store(true, std::memory_order_release);
+    return made;
+  }
+
+  Making making(std::uint64_t element, const Use& use) const {
+    if (use.there && constants_ > 0) use.there->add_constants(this, constants_);
+    return {.element = element,
+            .shared = shared_,
+            .work = work_,
+            .keeps_work = options_.keeps_work && options_.keeps_work()};
+  }
+  // At the end of a run.
+  void trim() const {
+    if (options_.trim) options_.trim();
+  }
+
+ private:
+  const WorkOptions options_;
+  mutable std::atomic<bool> is_known_{false};
+  mutable std::atomic<std::uint64_t> work_{0}, shared_{0}, constants_{0};
+};
+
+}  // namespace plimsoll::data
