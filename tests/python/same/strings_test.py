@@ -332,6 +332,24 @@ def test_base64(tf):
             tf.io.decode_base64(bad)
 
 
+def test_sums_are_joined(tf):
+    words = tf.constant(["a", "bc"])
+    assert texts(words + words) == [b"aa", b"bcbc"]
+    assert texts("x" + words) == [b"xa", b"xbc"] and texts(words + "x") == [b"ax", b"bcx"]
+    assert texts(tf.add([["a"], ["b"]], ["c", "d"])) == [[b"ac", b"ad"], [b"bc", b"bd"]]
+    names = tf.data.Dataset.from_tensor_slices(["a", "b"]).map(lambda name: "in/" + name + ".txt")
+    assert [t.numpy() for t in names] == [b"in/a.txt", b"in/b.txt"]
+    with pytest.raises((TypeError, ValueError, tf.errors.InvalidArgumentError)):
+        words + tf.constant(1)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        words + ["a", "b", "c"]
+
+
+def test_zeros_are_empty(tf):
+    assert texts(tf.zeros([2], tf.string)) == [b"", b""]
+    assert texts(tf.zeros_like(tf.constant([["a"]]))) == [[b""]]
+
+
 def test_in_datasets(tf):
     dataset = tf.data.Dataset.from_tensor_slices(["a-1", "b-22"]).map(lambda t: tf.strings.split(t, "-")[1])
     assert [t.numpy() for t in dataset] == [b"1", b"22"]
