@@ -181,20 +181,28 @@ std::int64_t length_of(PyCallback& callback, const Element& element) {
   return to_int(call_for_step(callback, element), "element_length_func");
 }
 
+// What a source is made of. throws: UnimplementedError for tensors of a trace, which have no values
+// yet: a function that makes datasets is called for each element.
+Element to_source(nb::handle value) {
+  Element made = to_dataset_element(value);
+  made.for_each([](const Tensor& t) {
+    if (interop::is_symbolic(t))
+      throw UnimplementedError("a dataset of tensors that have no values yet is not built");
+  });
+  return made;
+}
+
 using Class = nb::class_<Dataset>;
 
 void bind_sources(Class& c) {
-  c.def_static(
-       "from_tensor_slices",
-       [](nb::handle tensors) { return Dataset::from_tensor_slices(to_dataset_element(tensors)); })
-      .def_static(
-          "from_tensors",
-          [](nb::handle tensors) { return Dataset::from_tensors(to_dataset_element(tensors)); })
+  c.def_static("from_tensor_slices",
+               [](nb::handle tensors) { return Dataset::from_tensor_slices(to_source(tensors)); })
+      .def_static("from_tensors",
+                  [](nb::handle tensors) { return Dataset::from_tensors(to_source(tensors)); })
       .def_static("from_elements",
                   [](nb::list elements) {
                     std::vector<Element> items;
-                    for (const nb::handle item : elements)
-                      items.push_back(to_dataset_element(item));
+                    for (const nb::handle item : elements) items.push_back(to_source(item));
                     return Dataset::from_elements(std::move(items));
                   })
       .def_static("range", [](std::int64_t start, std::int64_t stop,
