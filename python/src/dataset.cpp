@@ -121,7 +121,7 @@ nb::object call_for_step(const PyCallback& callback, const Element& element) {
 std::function<bool(const Element&)> to_predicate(const DatasetFunction& fn, const char* what) {
   return [callback = fn.callback, what](const Element& element) {
     const Element made = (*callback)(element);
-    if (!made.is_leaf() || made.leaf().dtype() != bool_ || made.leaf().num_elements() != 1) {
+    if (!made.is_leaf() || made.leaf().dtype() != bool_ || made.leaf().rank() != 0) {
       throw InvalidArgumentError(
           fmt::format("`predicate` of {} must return a scalar boolean tensor", what));
     }
@@ -150,8 +150,12 @@ Dataset from_python_generator(const DatasetFunction& fn) {
 }
 
 data::PaddedBatchOptions to_padding(const std::vector<std::vector<std::int64_t>>& shapes,
-                                    const std::vector<double>& values, bool drop_remainder) {
-  return {.padded_shapes = shapes, .padding_values = values, .drop_remainder = drop_remainder};
+                                    const std::vector<double>& values,
+                                    const std::vector<std::string>& texts, bool drop_remainder) {
+  return {.padded_shapes = shapes,
+          .padding_values = values,
+          .padding_texts = texts,
+          .drop_remainder = drop_remainder};
 }
 
 Element reduce(const Dataset& dataset, nb::handle initial, const DatasetFunction& fn) {
@@ -243,18 +247,19 @@ void bind_batching(Class& c) {
       .def("padded_batch",
            [](const Dataset& d, std::int64_t size,
               const std::vector<std::vector<std::int64_t>>& shapes,
-              const std::vector<double>& values,
-              bool drop) { return d.padded_batch(size, to_padding(shapes, values, drop)); })
+              const std::vector<double>& values, const std::vector<std::string>& texts,
+              bool drop) { return d.padded_batch(size, to_padding(shapes, values, texts, drop)); })
       .def("bucket_by_sequence_length",
            [](const Dataset& d, const DatasetFunction& fn,
               const std::vector<std::int64_t>& boundaries, const std::vector<std::int64_t>& sizes,
               const std::vector<std::vector<std::int64_t>>& shapes,
-              const std::vector<double>& values, bool to_boundary, bool drop) {
+              const std::vector<double>& values, const std::vector<std::string>& texts,
+              bool to_boundary, bool drop) {
              return d.bucket_by_sequence_length(
                  [callback = fn.callback](const Element& e) { return length_of(*callback, e); },
                  {.bucket_boundaries = boundaries,
                   .bucket_batch_sizes = sizes,
-                  .padding = to_padding(shapes, values, drop),
+                  .padding = to_padding(shapes, values, texts, drop),
                   .pad_to_bucket_boundary = to_boundary});
            })
       .def(

@@ -67,8 +67,10 @@ struct WindowOptions {
 struct PaddedBatchOptions {
   // Of each tensor of an element, in order; -1: the longest of the batch. Empty: all of them.
   std::vector<std::vector<std::int64_t>> padded_shapes = {};
-  // One for all, or one for each; empty: 0, "" and false.
+  // One for all, or one for each; empty: 0 and false.
   std::vector<double> padding_values = {};
+  // The same for tensors of strings; empty: "".
+  std::vector<std::string> padding_texts = {};
   bool drop_remainder = false;
 };
 struct BucketOptions {
