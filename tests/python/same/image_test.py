@@ -122,6 +122,38 @@ def test_likeness(tf):
     assert tf.image.sobel_edges(tf.constant(BATCH)).shape == [2, 8, 9, 3, 2]
 
 
+def test_seeds_draw_what_they_draw_elsewhere(tf):
+    """Places, flips and qualities by seed, as TensorFlow 2.21 has them."""
+    ramp = np.arange(12 * 10 * 3, dtype=np.float32).reshape(12, 10, 3)
+    corners = [tf.image.stateless_random_crop(ramp, [5, 6, 3], seed=(s, 7 * s + 1)).numpy()[0, 0, 0] // 3 for s in range(6)]
+    assert corners == [40, 53, 44, 70, 20, 30]
+    pair = np.stack([ramp, ramp])
+    flips = [(tf.image.stateless_random_flip_up_down(pair, seed=(s, 2)).numpy()[:, 0, 0, 0] > 0).tolist() for s in range(5)]
+    assert flips == [[False, True], [True, False], [True, True], [True, False], [False, False]]
+    tf.random.set_seed(1)
+    assert tf.image.random_crop(ramp, [4, 4, 3], seed=3).numpy()[0, 0, 0] // 3 == 42
+    noisy = [int(tf.reduce_sum(tf.cast(tf.image.stateless_random_jpeg_quality(BYTES, 20, 95, (s, 2)), tf.int32)))
+             for s in range(3)]
+    assert noisy == [15967, 15882, 15572]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.image.random_crop(ramp, [40, 4, 3])
+
+
+def test_nearest_crops_round_away(tf):
+    boxes = [[0.0, 0.0, 0.5, 0.5], [0.05, 0.05, 0.55, 0.55]]
+    ramp = np.arange(12 * 10, dtype=np.float32).reshape(1, 12, 10, 1)
+    made = tf.image.crop_and_resize(ramp, boxes, [0, 0], [4, 4], method="nearest")
+    assert np.asarray(made)[0, 0, :, 0].tolist() == [0.0, 2.0, 3.0, 5.0]
+
+
+def test_refused_sizes(tf):
+    for size, method in (([5], "bilinear"), ([5, 5, 5], "bilinear"), ([5, 5], "foo")):
+        with pytest.raises(ValueError):
+            tf.image.resize(FLOATS, size, method=method)
+    with pytest.raises(ValueError):
+        tf.image.resize(FLOATS[:, :, 0], [5, 5])
+
+
 def test_random(tf):
     tf.random.set_seed(3)
     flips = {tf.image.random_flip_left_right(FLOATS).numpy().tobytes() for _ in range(40)}

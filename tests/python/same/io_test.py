@@ -417,3 +417,13 @@ def test_what_is_no_integer(tf, value):
     with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
         tf.train.Int64List(value=[value])
     assert tf.train.Int64List(value=[1, np.int8(3)]).value == [1, 3]
+
+
+def test_decoders_read_each_other(tf):
+    image = np.arange(8 * 6 * 3, dtype=np.uint8).reshape(8, 6, 3)
+    png, jpeg = tf.io.encode_png(image), tf.io.encode_jpeg(image)
+    assert np.array_equal(tf.io.decode_jpeg(png), image)
+    assert np.array_equal(tf.io.decode_png(jpeg), tf.io.decode_jpeg(jpeg))
+    assert tf.io.decode_jpeg(png, channels=1).shape == [8, 6, 1]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.io.decode_png(png, channels=2)
