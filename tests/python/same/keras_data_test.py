@@ -47,6 +47,27 @@ def test_steps_and_validation(tf):
         model.fit(whole.batch(8), y, verbose=0)
 
 
+def test_fit_of_buckets(tf):
+    """Batches of other lengths than the first one's, which a model without an Input is built for."""
+    keras = tf.keras
+
+    def sentences():
+        for i in range(24):
+            yield list(range(1, 3 + i % 7)), i % 2
+
+    signature = (tf.TensorSpec([None], tf.int32), tf.TensorSpec([], tf.int32))
+    batches = tf.data.Dataset.from_generator(sentences, output_signature=signature).bucket_by_sequence_length(
+        lambda words, _: tf.shape(words)[0], [4, 6], [4, 4, 4])
+    assert {words.shape[1] for words, _ in batches} == {3, 5, 8}
+    model = keras.Sequential([keras.layers.Embedding(12, 4, mask_zero=True), keras.layers.LSTM(3),
+                              keras.layers.Dense(1, activation="sigmoid")])
+    model.compile("adam", "binary_crossentropy")
+    assert np.isfinite(model.fit(batches, epochs=2, verbose=0).history["loss"]).all()
+    assert model.predict(batches.map(lambda words, _: words), verbose=0).shape == (24, 1)
+    for length in (2, 6):
+        assert model(np.ones([2, length], np.int32)).shape == (2, 1)
+
+
 def test_errors_in_datasets_end_fit(tf):
     x, y = rows()
     broken = tf.data.Dataset.from_tensor_slices((x, y)).batch(10).map(
