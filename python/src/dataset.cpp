@@ -14,6 +14,7 @@
 #include "gil.h"
 #include "op_table.h"
 #include "plimsoll/interop.h"
+#include "plimsoll/ops.h"
 #include "py_tensor.h"
 
 namespace plimsoll::python {
@@ -180,9 +181,39 @@ Dataset scan(const Dataset& dataset, nb::handle initial, const DatasetFunction& 
       });
 }
 
-std::int64_t length_of(PyCallback& callback, const Element& element) {
+std::int64_t length_of(PyCallback& callback, const Element& element, const char* what) {
   const nb::gil_scoped_acquire lock;
-  return to_int(call_for_step(callback, element), "element_length_func");
+  return to_int(call_for_step(callback, element), what);
+}
+
+Dataset group_by_window(const Dataset& dataset, const DatasetFunction& key,
+                        const DatasetFunction& reduce, const DatasetFunction& window_size) {
+  return dataset.group_by_window(
+      {.key = [callback =
+                   key.callback](const Element& e) { return length_of(*callback, e, "key_func"); },
+       .reduce =
+           [callback = reduce.callback](std::int64_t of, const Dataset& window) {
+             const nb::gil_scoped_acquire lock;
+             const nb::object fn = nb::borrow(callback->function);
+             const EagerScope now;
+             return to_kept_dataset(fn(of, window), "`reduce_func` of group_by_window");
+           },
+       .window_size =
+           [callback = window_size.callback](std::int64_t of) {
+             return length_of(*callback, Element(constant(of)), "window_size_func");
+           }});
+}
+
+// Whether the exception that is handled is one of Python's that a dataset may leave out.
+bool is_python_error_to_ignore() {
+  try {
+    throw;
+  } catch (nb::python_error& error) {
+    const nb::gil_scoped_acquire lock;
+    return error.matches(PyExc_Exception) && !error.matches(error_class("ResourceExhaustedError"));
+  } catch (...) {
+    return false;
+  }
 }
 
 // What a source is made of. throws: UnimplementedError for tensors of a trace, which have no values
@@ -256,7 +287,9 @@ void bind_batching(Class& c) {
               const std::vector<double>& values, const std::vector<std::string>& texts,
               bool to_boundary, bool drop) {
              return d.bucket_by_sequence_length(
-                 [callback = fn.callback](const Element& e) { return length_of(*callback, e); },
+                 [callback = fn.callback](const Element& e) {
+                   return length_of(*callback, e, "element_length_func");
+                 },
                  {.bucket_boundaries = boundaries,
                   .bucket_batch_sizes = sizes,
                   .padding = to_padding(shapes, values, texts, drop),
@@ -290,6 +323,10 @@ void bind_functions(Class& c) {
                                  {.cycle_length = cycle, .block_length = block});
            })
       .def("scan", &scan)
+      .def("group_by_window", &group_by_window)
+      .def("unique", [](const Dataset& d) { return d.unique(); })
+      .def("ignore_errors",
+           [](const Dataset& d) { return d.ignore_errors(&is_python_error_to_ignore); })
       .def("reduce", [](const Dataset& d, nb::handle initial, const DatasetFunction& fn) {
         return from_dataset_element(reduce(d, initial, fn));
       });

@@ -79,6 +79,12 @@ struct BucketOptions {
   PaddedBatchOptions padding = {};
   bool pad_to_bucket_boundary = false;
 };
+class Dataset;
+struct GroupOptions {
+  std::function<std::int64_t(const Element&)> key;
+  std::function<Dataset(std::int64_t key, const Dataset& window)> reduce;
+  std::function<std::int64_t(std::int64_t key)> window_size;
+};
 
 // One run through a dataset.
 class Iterator {
@@ -136,6 +142,14 @@ class Dataset {
   // Batches of elements of about the same length.
   Dataset bucket_by_sequence_length(std::function<std::int64_t(const Element&)> length,
                                     const BucketOptions& options) const;
+  // Elements of one key, so many at a time, are a dataset: the elements of what a function makes of
+  // it come next. memory: what waits for its window.
+  Dataset group_by_window(const GroupOptions& options) const;
+  // Scalars, each the first time. memory: all of them.
+  Dataset unique() const;
+  // Without elements that fail for another reason than memory. may_go_on is asked, while it is
+  // handled, about exceptions that are no Error; without it those are thrown.
+  Dataset ignore_errors(std::function<bool()> may_go_on = {}) const;
 
   // Rows are drawn at random out of a buffer of so many, which is filled up again.
   Dataset shuffle(std::int64_t buffer_size, const ShuffleOptions& options = {}) const;

@@ -9,6 +9,7 @@ from .._functions import of_dataset
 from ..dtypes import as_dtype, int64, string
 from ..tensor_shape import TensorShape
 from . import _generators, _padding, _spec
+from ._grouping import Grouping
 from ._iterators import Iterator, NumpyIterator, WindowIterator
 from ._spec import DatasetSpec
 
@@ -43,7 +44,7 @@ def _int(value, default=None):
         raise TypeError(f"expected an integer, got {value!r}") from None
 
 
-class Dataset:
+class Dataset(Grouping):
     """A description of elements; each iteration runs it anew."""
 
     _options = None

@@ -3,6 +3,41 @@
 from .. import _core
 
 
+_NOTHING = object()
+
+
+class Optional:
+    """An element that may not be there."""
+
+    def __init__(self, value, dataset=None):
+        self._value = value
+        self._dataset = dataset
+
+    @staticmethod
+    def from_value(value):
+        from ._spec import to_tensors
+        return Optional(to_tensors(value))
+
+    @staticmethod
+    def empty(element_spec):
+        return Optional(_NOTHING)
+
+    def has_value(self, name=None):
+        from .. import constant
+        return constant(self._value is not _NOTHING)
+
+    def get_value(self, name=None):
+        if self._value is _NOTHING:
+            from ..errors import InvalidArgumentError
+            raise InvalidArgumentError(None, None, "The given optional does not have a value.")
+        return self._value
+
+    @property
+    def element_spec(self):
+        from ._spec import of_element
+        return self._dataset.element_spec if self._dataset is not None else of_element(self._value)
+
+
 class Iterator:
     """One run through a dataset."""
 
@@ -25,9 +60,11 @@ class Iterator:
             raise OutOfRangeError(None, None, "End of sequence") from None
 
     def get_next_as_optional(self):
-        from ..errors import UnimplementedError
-        raise UnimplementedError(None, None, "tf.experimental.Optional is not built: get_next() raises "
-                                 "OutOfRangeError at the end")
+        """The next element, or none at the end."""
+        try:
+            return Optional(next(self), self._dataset)
+        except StopIteration:
+            return Optional(_NOTHING, self._dataset)
 
     @property
     def element_spec(self):
