@@ -173,3 +173,25 @@ def test_random(tf):
         tf.image.random_hue(FLOATS, 0.6)
     with pytest.raises(ValueError):
         tf.image.random_contrast(FLOATS, 2.0, 1.0)
+
+
+def test_decoders_read_each_other(tf):
+    image = np.arange(8 * 6 * 3, dtype=np.uint8).reshape(8, 6, 3)
+    png, jpeg = tf.io.encode_png(image), tf.io.encode_jpeg(image)
+    assert np.array_equal(tf.io.decode_jpeg(png), image)
+    assert np.array_equal(tf.io.decode_png(jpeg), tf.io.decode_jpeg(jpeg))
+    assert tf.io.decode_jpeg(png, channels=1).shape == [8, 6, 1]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.io.decode_png(png, channels=2)
+
+
+def test_writers_in_datasets(tf):
+    """What takes values on the host is called for each element."""
+    images = np.arange(3 * 4 * 4 * 3, dtype=np.uint8).reshape(3, 4, 4, 3)
+    rows = tf.data.Dataset.from_tensor_slices(images)
+    back = rows.map(tf.io.encode_png).map(tf.io.decode_png)
+    assert np.array_equal(np.stack(list(back.as_numpy_iterator())), images)
+    back = rows.map(tf.io.serialize_tensor).map(lambda text: tf.io.parse_tensor(text, tf.uint8))
+    assert np.array_equal(np.stack(list(back.as_numpy_iterator())), images)
+    assert [len(t.numpy()) > 100 for t in rows.map(tf.io.encode_jpeg)] == [True] * 3
+    assert next(iter(rows.map(lambda image: tf.image.adjust_jpeg_quality(image, 80)))).shape == [4, 4, 3]
