@@ -71,6 +71,8 @@ class Dataset(Grouping):
 
     def _function(self, function, name):
         """What C++ calls for each element."""
+        if not callable(function):
+            raise ValueError(f"Argument `func` must be a callable. Received func={function} (of type {type(function)})")
         if self._is_windowed:
             inner, windows = function, self._windows
 

@@ -87,7 +87,13 @@ class Options(_Settings):
         """What the other says counts."""
         made = Options()
         for options in (self, other):
-            for name, value in vars(options).items():
-                if value is not None:
-                    object.__setattr__(made, name, value)
+            _tell(made, options)
         return made
+
+
+def _tell(made, options):
+    for name, value in vars(options).items():
+        if isinstance(value, _Settings):
+            _tell(getattr(made, name), value)
+        elif value is not None:
+            object.__setattr__(made, name, value)

@@ -126,3 +126,18 @@ def test_experimental(tf, ten):
     options = tf.data.Options()
     options.experimental_distribute.auto_shard_policy = experimental.AutoShardPolicy.OFF
     assert given(ten.with_options(options).take(1)) == [0]
+
+
+def test_options_add_up(tf, ten):
+    first, second = tf.data.Options(), tf.data.Options()
+    first.threading.private_threadpool_size = 2
+    second.deterministic = False
+    both = ten.with_options(first).with_options(second).options()
+    assert both.threading.private_threadpool_size == 2 and both.deterministic is False
+    assert ten.with_options(first).options().deterministic is None
+
+
+def test_what_is_no_function(ten):
+    for step in (ten.map, ten.filter, ten.flat_map):
+        with pytest.raises(ValueError, match="callable"):
+            step(3)
