@@ -1,4 +1,5 @@
 // Elements by what they are: in groups of one key, once each, or without those that fail.
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <unordered_set>
@@ -14,6 +15,7 @@ namespace {
 // Elements wait by key until as many are there as make a window.
 class GroupRun : public Iterator {
  public:
+  // most_held: is told of as many elements as may wait, going by the keys that have come.
   GroupRun(std::unique_ptr<Iterator> in, GroupOptions options,
            std::shared_ptr<std::atomic<std::uint64_t>> most_held)
       : in_(std::move(in)), options_(std::move(options)), most_held_(std::move(most_held)) {}
@@ -49,15 +51,16 @@ class GroupRun : public Iterator {
       std::vector<Element>& group = groups_[key];
       group.push_back(std::move(*next_));
       next_.reset();  // not before: without memory for its key it waits for another try
-      ++num_held_;
-      if (num_held_ > *most_held_) *most_held_ = num_held_;
+      if (sizes_.emplace(key, size).second) {
+        room_ += static_cast<std::uint64_t>(std::max<std::int64_t>(size, 1));
+        if (room_ > *most_held_) *most_held_ = room_;
+      }
       if (static_cast<std::int64_t>(group.size()) >= size) full_ = key;
     }
   }
   void open() {
     const auto found = groups_.find(*full_);
     const auto drop = [&] {
-      num_held_ -= found->second.size();
       groups_.erase(found);
       full_.reset();
     };
@@ -74,7 +77,8 @@ class GroupRun : public Iterator {
   const GroupOptions options_;
   const std::shared_ptr<std::atomic<std::uint64_t>> most_held_;
   std::map<std::int64_t, std::vector<Element>> groups_;
-  std::uint64_t num_held_ = 0;
+  std::map<std::int64_t, std::int64_t> sizes_;  // of the windows of each key that has come
+  std::uint64_t room_ = 0;                      // their sum
   std::optional<Element> next_;
   std::optional<std::int64_t> full_;  // the key of the group that is to be a window
   std::unique_ptr<Iterator> window_;
@@ -122,11 +126,15 @@ Dataset Dataset::group_by_window(const GroupOptions& options) const {
   PLIMSOLL_CHECK(options.key && options.reduce && options.window_size, InvalidArgumentError,
                  "group_by_window needs functions of the key, of windows and of their size");
   const auto most_held = std::make_shared<std::atomic<std::uint64_t>>(0);
-  // How many keys there are is not known: as many elements wait as were seen to.
+  // How many keys there are is not known: windows of those that have come may all be full.
   const auto holds = [in = *this, most_held](const Use& use, std::uint64_t seen) {
     const Holds before = in.node()->holds(use.taking_all());
-    Holds made = collected(before, *most_held, seen);
-    made.kept += *most_held * before.owned;
+    const std::int64_t num = in.cardinality();
+    const std::uint64_t count =
+        num < 0 ? most_held->load()
+                : std::min<std::uint64_t>(*most_held, static_cast<std::uint64_t>(num));
+    Holds made = collected(before, count, seen);
+    made.kept += count * before.owned;
     made.trust = Trust::kAbout;
     return made;
   };
