@@ -131,7 +131,7 @@ def crop_and_resize(image, boxes, box_indices, crop_size, method="bilinear", ext
         return tf.gather(flat, base + at_y[:, :, tf.newaxis] * columns + at_x[:, tf.newaxis, :])
 
     if method == "nearest":
-        made = pixels(tf.round(y), tf.round(x))
+        made = pixels(tf.floor(y + 0.5), tf.floor(x + 0.5))
     else:
         top, left = tf.floor(y), tf.floor(x)
         bottom, right = tf.math.ceil(y), tf.math.ceil(x)

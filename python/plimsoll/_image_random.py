@@ -11,13 +11,20 @@ def _draw(low, high, seed, is_stateless, shape=()):
     return tf.random.uniform(shape, low, high, seed=seed)
 
 
+def _draw_integers(low, high, seed, is_stateless, shape=()):
+    tf = _tf()
+    if is_stateless:
+        return tf.random.stateless_uniform(shape, seed, low, high, tf.int32)
+    return tf.random.uniform(shape, low, high, tf.int32, seed=seed)
+
+
 def _flip(image, axis, seed, is_stateless):
     tf = _tf()
     image = _tensor(image)
     if image.shape.rank == 3:
         return tf.where(_draw(0.0, 1.0, seed, is_stateless) < 0.5, tf.reverse(image, [axis]), image)
-    drawn = _draw(0.0, 1.0, seed, is_stateless, [image.shape[0], 1, 1, 1])
-    return tf.where(drawn < 0.5, tf.reverse(image, [axis]), image)
+    drawn = tf.reshape(_draw(0.0, 1.0, seed, is_stateless, [image.shape[0]]), [-1, 1, 1, 1])
+    return tf.where(drawn > 0.5, tf.reverse(image, [axis]), image)  # of batches the other half, as in TensorFlow
 
 
 def random_flip_left_right(image, seed=None):
@@ -94,10 +101,10 @@ def _crop(value, size, seed, is_stateless):
     size = [int(s) for s in size]
     room = [have - want + 1 for have, want in zip(value.shape, size)]
     if len(size) != value.shape.rank or min(room) < 1:
-        raise ValueError(f"Need value.shape >= size, got {tuple(value.shape)} and {size}")
-    drawn = _draw(0.0, 1.0, seed, is_stateless, [len(size)])
-    begin = tf.cast(drawn * tf.constant([float(r) for r in room]), tf.int32)
-    return tf.slice(value, tf.minimum(begin, tf.constant([r - 1 for r in room])), size)
+        from .errors import InvalidArgumentError
+        raise InvalidArgumentError(None, None, f"Need value.shape >= size, got {tuple(value.shape)} and {size}")
+    begin = _draw_integers(0, tf.int32.max, seed, is_stateless, [len(size)]) % tf.constant(room)
+    return tf.slice(value, begin, size)
 
 
 def random_crop(value, size, seed=None, name=None):
@@ -108,9 +115,17 @@ def stateless_random_crop(value, size, seed, name=None):
     return _crop(value, size, seed, True)
 
 
+def _jpeg_quality(image, low, high, seed, is_stateless):
+    if low < 0 or high > 100:
+        raise ValueError(f"jpeg encoding range must be between 0 and 100, got {low} and {high}.")
+    if low >= high:
+        raise ValueError(f"`min_jpeg_quality` must be less than `max_jpeg_quality`, got {low} and {high}.")
+    return _image_change.adjust_jpeg_quality(image, int(_draw_integers(low, high, seed, is_stateless)))
+
+
 def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
-    if min_jpeg_quality < 0 or max_jpeg_quality > 100 or min_jpeg_quality >= max_jpeg_quality:
-        raise ValueError(f"`min_jpeg_quality` must be below `max_jpeg_quality`, both in [0, 100]; got {min_jpeg_quality} "
-                         f"and {max_jpeg_quality}")
-    quality = int(_draw(float(min_jpeg_quality), float(max_jpeg_quality), seed, False))
-    return _image_change.adjust_jpeg_quality(image, quality)
+    return _jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed, False)
+
+
+def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed):
+    return _jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed, True)

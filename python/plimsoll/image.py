@@ -12,7 +12,7 @@ from ._image_random import (random_brightness, random_contrast, random_crop, ran
                             random_flip_up_down, random_hue, random_jpeg_quality, random_saturation,
                             stateless_random_brightness, stateless_random_contrast, stateless_random_crop,
                             stateless_random_flip_left_right, stateless_random_flip_up_down, stateless_random_hue,
-                            stateless_random_saturation)
+                            stateless_random_jpeg_quality, stateless_random_saturation)
 from ._names import namespace
 from .io import (decode_and_crop_jpeg, decode_bmp, decode_gif, decode_image, decode_jpeg, decode_png, encode_jpeg,
                  encode_png, extract_jpeg_shape, is_jpeg)

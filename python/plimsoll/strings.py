@@ -1,6 +1,8 @@
 """tf.strings: strings on the host, element by element."""
 
 from ._core import strings as _c
+from ._strings_unicode import (ngrams, unicode_decode, unicode_decode_with_offsets, unicode_encode, unicode_split,
+                               unicode_split_with_offsets, unicode_transcode, unsorted_segment_join)
 
 
 def length(input, unit="BYTE", name=None):

@@ -14,6 +14,7 @@
 #include "gil.h"
 #include "op_table.h"
 #include "plimsoll/interop.h"
+#include "plimsoll/ops.h"
 #include "py_tensor.h"
 
 namespace plimsoll::python {
@@ -127,7 +128,7 @@ data::WorkOptions work_of(const DatasetFunction& fn) {
 std::function<bool(const Element&)> to_predicate(const DatasetFunction& fn, const char* what) {
   return [callback = fn.callback, what](const Element& element) {
     const Element made = (*callback)(element);
-    if (!made.is_leaf() || made.leaf().dtype() != bool_ || made.leaf().num_elements() != 1) {
+    if (!made.is_leaf() || made.leaf().dtype() != bool_ || made.leaf().rank() != 0) {
       throw InvalidArgumentError(
           fmt::format("`predicate` of {} must return a scalar boolean tensor", what));
     }
@@ -156,8 +157,12 @@ Dataset from_python_generator(const DatasetFunction& fn) {
 }
 
 data::PaddedBatchOptions to_padding(const std::vector<std::vector<std::int64_t>>& shapes,
-                                    const std::vector<double>& values, bool drop_remainder) {
-  return {.padded_shapes = shapes, .padding_values = values, .drop_remainder = drop_remainder};
+                                    const std::vector<double>& values,
+                                    const std::vector<std::string>& texts, bool drop_remainder) {
+  return {.padded_shapes = shapes,
+          .padding_values = values,
+          .padding_texts = texts,
+          .drop_remainder = drop_remainder};
 }
 
 Element reduce(const Dataset& dataset, nb::handle initial, const DatasetFunction& fn) {
@@ -182,25 +187,63 @@ Dataset scan(const Dataset& dataset, nb::handle initial, const DatasetFunction& 
       });
 }
 
-std::int64_t length_of(PyCallback& callback, const Element& element) {
+std::int64_t length_of(PyCallback& callback, const Element& element, const char* what) {
   const nb::gil_scoped_acquire lock;
-  return to_int(call_for_step(callback, element), "element_length_func");
+  return to_int(call_for_step(callback, element), what);
+}
+
+Dataset group_by_window(const Dataset& dataset, const DatasetFunction& key,
+                        const DatasetFunction& reduce, const DatasetFunction& window_size) {
+  return dataset.group_by_window(
+      {.key = [callback =
+                   key.callback](const Element& e) { return length_of(*callback, e, "key_func"); },
+       .reduce =
+           [callback = reduce.callback](std::int64_t of, const Dataset& window) {
+             const nb::gil_scoped_acquire lock;
+             const nb::object fn = nb::borrow(callback->function);
+             const EagerScope now;
+             return to_kept_dataset(fn(of, window), "`reduce_func` of group_by_window");
+           },
+       .window_size =
+           [callback = window_size.callback](std::int64_t of) {
+             return length_of(*callback, Element(constant(of)), "window_size_func");
+           }});
+}
+
+// Whether the exception that is handled is one of Python's that a dataset may leave out.
+bool is_python_error_to_ignore() {
+  try {
+    throw;
+  } catch (nb::python_error& error) {
+    const nb::gil_scoped_acquire lock;
+    return error.matches(PyExc_Exception) && !error.matches(error_class("ResourceExhaustedError"));
+  } catch (...) {
+    return false;
+  }
+}
+
+// What a source is made of. throws: UnimplementedError for tensors of a trace, which have no values
+// yet: a function that makes datasets is called for each element.
+Element to_source(nb::handle value) {
+  Element made = to_dataset_element(value);
+  made.for_each([](const Tensor& t) {
+    if (interop::is_symbolic(t))
+      throw UnimplementedError("a dataset of tensors that have no values yet is not built");
+  });
+  return made;
 }
 
 using Class = nb::class_<Dataset>;
 
 void bind_sources(Class& c) {
-  c.def_static(
-       "from_tensor_slices",
-       [](nb::handle tensors) { return Dataset::from_tensor_slices(to_dataset_element(tensors)); })
-      .def_static(
-          "from_tensors",
-          [](nb::handle tensors) { return Dataset::from_tensors(to_dataset_element(tensors)); })
+  c.def_static("from_tensor_slices",
+               [](nb::handle tensors) { return Dataset::from_tensor_slices(to_source(tensors)); })
+      .def_static("from_tensors",
+                  [](nb::handle tensors) { return Dataset::from_tensors(to_source(tensors)); })
       .def_static("from_elements",
                   [](nb::list elements) {
                     std::vector<Element> items;
-                    for (const nb::handle item : elements)
-                      items.push_back(to_dataset_element(item));
+                    for (const nb::handle item : elements) items.push_back(to_source(item));
                     return Dataset::from_elements(std::move(items));
                   })
       .def_static("range", [](std::int64_t start, std::int64_t stop,
@@ -243,18 +286,21 @@ void bind_batching(Class& c) {
       .def("padded_batch",
            [](const Dataset& d, std::int64_t size,
               const std::vector<std::vector<std::int64_t>>& shapes,
-              const std::vector<double>& values,
-              bool drop) { return d.padded_batch(size, to_padding(shapes, values, drop)); })
+              const std::vector<double>& values, const std::vector<std::string>& texts,
+              bool drop) { return d.padded_batch(size, to_padding(shapes, values, texts, drop)); })
       .def("bucket_by_sequence_length",
            [](const Dataset& d, const DatasetFunction& fn,
               const std::vector<std::int64_t>& boundaries, const std::vector<std::int64_t>& sizes,
               const std::vector<std::vector<std::int64_t>>& shapes,
-              const std::vector<double>& values, bool to_boundary, bool drop) {
+              const std::vector<double>& values, const std::vector<std::string>& texts,
+              bool to_boundary, bool drop) {
              return d.bucket_by_sequence_length(
-                 [callback = fn.callback](const Element& e) { return length_of(*callback, e); },
+                 [callback = fn.callback](const Element& e) {
+                   return length_of(*callback, e, "element_length_func");
+                 },
                  {.bucket_boundaries = boundaries,
                   .bucket_batch_sizes = sizes,
-                  .padding = to_padding(shapes, values, drop),
+                  .padding = to_padding(shapes, values, texts, drop),
                   .pad_to_bucket_boundary = to_boundary});
            })
       .def(
@@ -286,6 +332,10 @@ void bind_functions(Class& c) {
                                  {.cycle_length = cycle, .block_length = block});
            })
       .def("scan", &scan)
+      .def("group_by_window", &group_by_window)
+      .def("unique", [](const Dataset& d) { return d.unique(); })
+      .def("ignore_errors",
+           [](const Dataset& d) { return d.ignore_errors(&is_python_error_to_ignore); })
       .def("reduce", [](const Dataset& d, nb::handle initial, const DatasetFunction& fn) {
         return from_dataset_element(reduce(d, initial, fn));
       });

@@ -67,6 +67,7 @@ bool is_untraceable(nb::python_error& error) {
   return error.matches(error_class("UnimplementedError")) ||
          error.matches(error_class("OperatorNotAllowedInGraphError")) ||
          error.matches(error_class("InaccessibleTensorError")) ||
+         error.matches(error_class("FailedPreconditionError")) ||  // a value on the host
          error.matches(PyExc_NotImplementedError);
 }
 

@@ -12,6 +12,7 @@
 #include "gil.h"
 #include "plimsoll/data/image_files.h"
 #include "plimsoll/interop.h"
+#include "plimsoll/ops.h"
 #include "py_tensor.h"
 
 namespace plimsoll::python {
@@ -137,11 +138,31 @@ auto of_bytes(nb::handle contents, const F& f) {
   return to_python(without_gil([&] { return f(std::string_view(bytes)); }));
 }
 
+bool is_format_of(std::string_view bytes, std::string_view name) {
+  return bytes.starts_with(name == "PNG" ? "\x89PNG" : name == "JPEG" ? "\xff\xd8\xff" : "GIF8");
+}
+
+// decode_png and decode_jpeg also read each other's files, and GIF files of one frame.
+Tensor decode_other(std::string_view bytes, int channels, DType dtype) {
+  const Tensor image = io::decode_image(bytes, channels, true, dtype);
+  if (image.rank() == 3) return image;
+  if (image.shape()[0] != 1)
+    throw InvalidArgumentError(
+        fmt::format("Got {} frames, but animated gifs can only be decoded by tf.io.decode_gif or "
+                    "tf.io.decode_image",
+                    image.shape()[0]));
+  return squeeze(image, {0});
+}
+
 void bind_images(nb::module_& m) {
   m.def("decode_png", [](nb::handle contents, int channels, nb::handle dtype) {
     const DType type = to_dtype(dtype);
-    return of_bytes(contents,
-                    [&](std::string_view b) { return io::decode_png(b, channels, type); });
+    if (channels == 2)
+      throw InvalidArgumentError("`channels` must be 0, 1, 3 or 4 but got 2 [Op:DecodePng]");
+    return of_bytes(contents, [&](std::string_view b) {
+      const bool is_other = is_format_of(b, "JPEG") || is_format_of(b, "GIF");
+      return is_other ? decode_other(b, channels, type) : io::decode_png(b, channels, type);
+    });
   });
   m.def("decode_bmp", [](nb::handle contents, int channels) {
     return of_bytes(contents, [&](std::string_view b) { return io::decode_bmp(b, channels); });
@@ -157,6 +178,7 @@ void bind_images(nb::module_& m) {
   m.def("decode_jpeg", [](nb::handle contents, int channels, int ratio, bool fancy, bool recovers,
                           const std::string& dct) {
     return of_bytes(contents, [&](std::string_view b) {
+      if (is_format_of(b, "PNG") || is_format_of(b, "GIF")) return decode_other(b, channels, uint8);
       return io::decode_jpeg(b, {.channels = channels,
                                  .ratio = ratio,
                                  .fancy_upscaling = fancy,

@@ -1,6 +1,10 @@
 // Neural networks: activations, convolutions, pooling, normalisation, losses.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
+#include "errors.h"
 #include "op_table.h"
 
 namespace plimsoll::python {
@@ -145,10 +149,19 @@ std::vector<OpRow> windows() {
          [](const Tensor& images, const std::vector<std::int64_t>& size, std::string_view method,
             bool preserve_aspect_ratio, bool antialias) {
            if (size.size() != 2)
-             throw InvalidArgumentError(fmt::format(
+             raise_value_error(fmt::format(
                  "'size' must be a 1-D Tensor of 2 elements: new_height, new_width, got {} "
                  "of them",
                  size.size()));
+           if (images.rank() != 3 && images.rank() != 4)
+             raise_value_error(
+                 fmt::format("'images' must have either 3 or 4 dimensions, got shape {}",
+                             images.shape().to_string()));
+           static constexpr std::array<std::string_view, 8> kMethods = {
+               "bilinear", "nearest",  "bicubic",  "area",
+               "lanczos3", "lanczos5", "gaussian", "mitchellcubic"};
+           if (std::ranges::find(kMethods, method) == kMethods.end())
+             raise_value_error(fmt::format("Resize method is not implemented: {}", method));
            return image::resize(images, {size[0], size[1]}, method, preserve_aspect_ratio,
                                 antialias);
          }),

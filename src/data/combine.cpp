@@ -118,27 +118,18 @@ class InterleaveRun : public Iterator {
     std::size_t num_empty = 0;
     while (num_empty < open_.size()) {
       std::unique_ptr<Iterator>& run = open_[at_];
-      if (!run) {
-        run = open_next();
-        const bool is_replaced = std::exchange(is_replacing_, false);
-        if (!run) {
-          ++num_empty;
-          advance();
-          continue;
-        }
-        if (is_replaced) {
-          advance();
-          num_empty = 0;
-          continue;
-        }
+      if (!run && !(run = open_next())) {
+        ++num_empty;
+        advance();
+        continue;
       }
+      num_empty = 0;
       if (auto element = run->next()) {
         if (++num_given_ == block_) advance();
         return element;
       }
-      run.reset();
-      num_given_ = 0;
-      is_replacing_ = true;
+      run.reset();  // its place is filled when its turn comes again
+      advance();
     }
     return std::nullopt;
   }
@@ -166,7 +157,6 @@ class InterleaveRun : public Iterator {
   const std::int64_t block_;
   std::size_t at_ = 0;
   std::int64_t num_given_ = 0;
-  bool is_replacing_ = false;  // the place of one that ended: the next one waits for its turn
   bool is_over_ = false;
 };
 

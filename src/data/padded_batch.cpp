@@ -12,7 +12,7 @@
 namespace plimsoll::data {
 namespace {
 
-// The shape that all have room in. throws: InvalidArgumentError.
+// The shape that all have room in. throws: InvalidArgumentError; DataLossError if it is too small.
 std::vector<std::int64_t> common_shape(std::span<const Tensor> tensors,
                                        const std::vector<std::int64_t>* wanted, std::size_t leaf) {
   const int rank = tensors[0].rank();
@@ -34,7 +34,7 @@ std::vector<std::int64_t> common_shape(std::span<const Tensor> tensors,
   }
   for (std::size_t i = 0; wanted && i < dims.size(); ++i) {
     if ((*wanted)[i] < 0) continue;
-    PLIMSOLL_CHECK(dims[i] <= (*wanted)[i], InvalidArgumentError,
+    PLIMSOLL_CHECK(dims[i] <= (*wanted)[i], DataLossError,
                    "Attempted to pad to a smaller size than the input element: component {} has "
                    "size {} in dimension {}, and {} was asked for",
                    leaf, dims[i], i, (*wanted)[i]);
@@ -43,8 +43,9 @@ std::vector<std::int64_t> common_shape(std::span<const Tensor> tensors,
   return dims;
 }
 
-// The same strings in a larger shape, "" in what is new.
-Tensor padded_strings(const Tensor& t, const std::vector<std::int64_t>& dims) {
+// The same strings in a larger shape, `text` in what is new.
+Tensor padded_strings(const Tensor& t, const std::vector<std::int64_t>& dims,
+                      std::string_view text) {
   const Shape shape{std::span<const std::int64_t>(dims)};
   const std::span<const std::string> from = strings_of(t, "padded_batch");
   StringBuilder made(static_cast<std::size_t>(shape.num_elements()), batch_owner());
@@ -58,12 +59,19 @@ Tensor padded_strings(const Tensor& t, const std::vector<std::int64_t>& dims) {
       rest /= shape[axis];
       stride *= t.shape()[axis];
     }
-    made.add_copy(is_there ? std::string_view(from[static_cast<std::size_t>(at)]) : "");
+    made.add_copy(is_there ? std::string_view(from[static_cast<std::size_t>(at)]) : text);
   }
   return made.finish(shape);
 }
 
-Tensor padded(const Tensor& t, const std::vector<std::int64_t>& dims, double value) {
+// Of one value for all tensors, or one for each.
+template <class T>
+T value_of(const std::vector<T>& values, std::size_t leaf) {
+  return values.empty() ? T() : values.size() == 1 ? values[0] : values[leaf];
+}
+
+Tensor padded(const Tensor& t, const std::vector<std::int64_t>& dims, double value,
+              std::string_view text) {
   Paddings paddings;
   bool is_needed = false;
   for (int i = 0; i < t.rank(); ++i) {
@@ -72,7 +80,7 @@ Tensor padded(const Tensor& t, const std::vector<std::int64_t>& dims, double val
     is_needed = is_needed || more > 0;
   }
   if (!is_needed) return t;
-  if (t.dtype() == DType::kString) return padded_strings(t, dims);
+  if (t.dtype() == DType::kString) return padded_strings(t, dims, text);
   return pad(t, paddings, "CONSTANT", value);
 }
 
@@ -91,18 +99,18 @@ Element pad_elements(std::span<const Element> elements, const PaddedBatchOptions
                  InvalidArgumentError, "padded_shapes has {} shapes for elements of {} tensors",
                  options.padded_shapes.size(), parts.size());
   PLIMSOLL_CHECK(
-      options.padding_values.size() <= 1 || options.padding_values.size() == parts.size(),
+      (options.padding_values.size() <= 1 || options.padding_values.size() == parts.size()) &&
+          (options.padding_texts.size() <= 1 || options.padding_texts.size() == parts.size()),
       InvalidArgumentError, "padding_values has {} values for elements of {} tensors",
       options.padding_values.size(), parts.size());
   std::size_t leaf = 0;
   return elements[0].map([&](const Tensor&) {
     const auto* wanted = options.padded_shapes.empty() ? nullptr : &options.padded_shapes[leaf];
-    const double value = options.padding_values.empty()       ? 0
-                         : options.padding_values.size() == 1 ? options.padding_values[0]
-                                                              : options.padding_values[leaf];
+    const double value = value_of(options.padding_values, leaf);
+    const std::string text = value_of(options.padding_texts, leaf);
     const auto dims = common_shape(parts[leaf], wanted, leaf);
     std::vector<Tensor> rows;
-    for (const Tensor& t : parts[leaf]) rows.push_back(padded(t, dims, value));
+    for (const Tensor& t : parts[leaf]) rows.push_back(padded(t, dims, value, text));
     ++leaf;
     return stack_rows(rows);
   });

@@ -156,7 +156,8 @@ Tensor to_numbers(const Proto& proto, DType dtype, const Shape& shape) {
 }  // namespace
 
 std::string serialize_tensor(const Tensor& tensor) {
-  PLIMSOLL_CHECK(tensor.is_valid() && !interop::is_symbolic(tensor), InvalidArgumentError,
+  PLIMSOLL_CHECK(tensor.is_valid(), InvalidArgumentError, "serialize_tensor needs a tensor");
+  PLIMSOLL_CHECK(!interop::is_symbolic(tensor), FailedPreconditionError,
                  "serialize_tensor needs a tensor that has a value");
   std::string made, shape;
   put_integer(made, 1, static_cast<std::uint64_t>(kNumbers[static_cast<int>(tensor.dtype())]));

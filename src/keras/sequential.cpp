@@ -13,6 +13,19 @@ InputLayer* input_of(const std::vector<LayerPtr>& stack) {
   return stack.empty() ? nullptr : dynamic_cast<InputLayer*>(stack[0].get());
 }
 
+// Whether layers have to say if they can take it: only its sizes are not those of the input, which
+// may be those of the first batch.
+bool has_other_sizes(const Nested& given, const FunctionalModel& model) {
+  if (!given.is_leaf() || given.leaf().is_symbolic() || !model.inputs().is_leaf()) return false;
+  const Tensor& x = given.leaf().tensor();
+  const KerasTensor& wanted = model.inputs().leaf().symbolic();
+  if (x.rank() != wanted.shape().rank()) return false;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (wanted.shape()[i] != kNone && wanted.shape()[i] != x.shape()[i]) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 SequentialItem::SequentialItem(const KerasTensor& input) {
@@ -117,7 +130,7 @@ void SequentialModel::build(const Shapes& input_shapes) {
 }
 
 Nested SequentialModel::call(const Nested& inputs, const CallArgs& args) {
-  if (functional_) return functional_->call(inputs, args);
+  if (functional_ && !has_other_sizes(inputs, *functional_)) return functional_->call(inputs, args);
   Nested x = inputs;
   for (const LayerPtr& layer : layers()) x = (*layer)(x, {.training = args.training});
   return x;

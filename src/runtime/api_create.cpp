@@ -3,6 +3,7 @@
 #include "runtime/copies.h"
 #include "runtime/dispatch.h"
 #include "runtime/placement.h"
+#include "runtime/string_builder.h"
 
 namespace plimsoll {
 
@@ -39,6 +40,12 @@ Tensor fill(const Shape& dims, double value, DType dtype) {
   return call(OpId::Fill, {}, {dtype, dims, value});
 }
 Tensor zeros(const Shape& shape, DType dtype) {
+  if (dtype == DType::kString) {
+    const auto count = static_cast<std::size_t>(shape.num_elements());
+    StringBuilder made(count, memory::Owner(memory::Tag::kActivations, "zeros"));
+    for (std::size_t i = 0; i < count; ++i) made.add({});
+    return made.finish(shape);
+  }
   return fill(shape, 0, dtype);
 }
 Tensor ones(const Shape& shape, DType dtype) {

@@ -99,34 +99,52 @@ void move_strings(OpId op, std::span<const Tensor> in, const Attrs& attrs, std::
   }
 }
 
+// Strings as if they had another shape.
+class Spread {
+ public:
+  Spread(OpId op, const Tensor& strings, const Shape& shape)
+      : texts_(strings_of(strings, op_name(op))),
+        at_(interop::on_host(
+            call(OpId::BroadcastTo, {number(strings, 0)}, {AttrValue(shape.dims())}))) {}
+  const std::string& operator[](std::size_t i) const noexcept {
+    return texts_[static_cast<std::size_t>(values_of(at_)[i])];
+  }
+
+ private:
+  const std::span<const std::string> texts_;
+  const Tensor at_;
+};
+
 Tensor compare_strings(OpId op, const Tensor& x, const Tensor& y, const Shape& shape) {
-  const std::span<const std::string> xs = strings_of(x, op_name(op)),
-                                     ys = strings_of(y, op_name(op));
-  const auto places = [&](const Tensor& strings) {
-    return interop::on_host(
-        call(OpId::BroadcastTo, {number(strings, 0)}, {AttrValue(shape.dims())}));
-  };
-  const Tensor at_x = places(x), at_y = places(y);
+  const Spread xs(op, x, shape), ys(op, y, shape);
   Tensor made = allocate(bool_, shape);
   const std::span<bool> results = fresh_values<bool>(made);
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const bool is_equal = xs[static_cast<std::size_t>(values_of(at_x)[i])] ==
-                          ys[static_cast<std::size_t>(values_of(at_y)[i])];
-    results[i] = is_equal == (op == OpId::Equal);
-  }
+  for (std::size_t i = 0; i < results.size(); ++i)
+    results[i] = (xs[i] == ys[i]) == (op == OpId::Equal);
   return made;
+}
+
+Tensor join_strings(OpId op, const Tensor& x, const Tensor& y, const Shape& shape) {
+  const Spread xs(op, x, shape), ys(op, y, shape);
+  const auto count = static_cast<std::size_t>(shape.num_elements());
+  std::uint64_t nbytes = 0;
+  for (std::size_t i = 0; i < count; ++i) nbytes += xs[i].size() + ys[i].size();
+  StringBuilder made(count, memory::Owner(memory::Tag::kActivations, op_name(op)), nbytes);
+  for (std::size_t i = 0; i < count; ++i) made.add(xs[i] + ys[i]);
+  return made.finish(shape);
 }
 
 }  // namespace
 
 bool is_op_of_strings(OpId op) noexcept {
-  return is_move(op) || op == OpId::Equal || op == OpId::NotEqual;
+  return is_move(op) || op == OpId::Equal || op == OpId::NotEqual || op == OpId::Add;
 }
 
 void call_on_strings(OpId op, std::span<const Tensor> in, const Attrs& attrs,
                      std::span<const TensorSpec> specs, std::span<Tensor> out) {
   if (is_move(op)) return move_strings(op, in, attrs, out);
-  out[0] = compare_strings(op, in[0], in[1], specs[0].shape);
+  const auto& apply = op == OpId::Add ? join_strings : compare_strings;
+  out[0] = apply(op, in[0], in[1], specs[0].shape);
 }
 
 }  // namespace plimsoll

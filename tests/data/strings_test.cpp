@@ -259,7 +259,7 @@ TEST(StringsTest, MovesAreThoseOfNumbers) {
   });
   EXPECT_THROW(gather(texts, constant(3)), InvalidArgumentError);
   EXPECT_THROW(concat({texts, numbers}, 0), InvalidArgumentError);
-  EXPECT_THROW(texts + texts, UnimplementedError);
+  EXPECT_THROW(texts * texts, UnimplementedError);
 }
 
 TEST(StringsTest, ComparesBytes) {

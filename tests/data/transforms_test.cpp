@@ -91,6 +91,37 @@ TEST(TransformsTest, InTurns) {
                InvalidArgumentError);
 }
 
+TEST(TransformsTest, PlacesAreFilledInTurn) {
+  const Dataset turns = Dataset::range(5).interleave(
+      [](const Element& e) { return Dataset::range(int_of(e)); }, {.cycle_length = 3});
+  EXPECT_EQ(all_of(turns), (Ints{0, 0, 0, 1, 1, 0, 2, 1, 2, 3}));
+}
+
+TEST(TransformsTest, Groups) {
+  const Dataset groups = Dataset::range(10).group_by_window(
+      {.key = [](const Element& e) { return int_of(e) % 3; },
+       .reduce = [](std::int64_t, const Dataset& window) { return window.batch(2); },
+       .window_size = [](std::int64_t) { return 2; }});
+  EXPECT_EQ(all_of(groups), (Ints{0, 3, 1, 4, 2, 5, 6, 9, 7, 8}));
+  EXPECT_THROW(Dataset::range(1).group_by_window({}), InvalidArgumentError);
+}
+
+TEST(TransformsTest, EachOnce) {
+  const Dataset twice = Dataset::range(4).repeat(2).concatenate(Dataset::range(6));
+  EXPECT_EQ(all_of(twice.unique()), (Ints{0, 1, 2, 3, 4, 5}));
+  EXPECT_THROW(all_of(Dataset::range(4).batch(2).unique()), InvalidArgumentError);
+}
+
+TEST(TransformsTest, ErrorsAreLeftOut) {
+  const Dataset odd = Dataset::range(6).map([](const Element& e) {
+    if (int_of(e) % 2 == 0) throw InvalidArgumentError("even");
+    if (int_of(e) == 3) throw std::runtime_error("three");
+    return e;
+  });
+  EXPECT_THROW(all_of(odd.ignore_errors()), std::runtime_error);
+  EXPECT_EQ(all_of(odd.ignore_errors([] { return true; })), (Ints{1, 5}));
+}
+
 TEST(TransformsTest, Windows) {
   const auto batched = [](std::int64_t size) {
     return [size](const Dataset& window) { return window.batch(size); };
@@ -161,7 +192,7 @@ TEST(TransformsTest, FillsUpBatches) {
                 2, {.padded_shapes = {{3}}, .padding_values = {-1}})),
             (Ints{0, -1, -1, 1, 1, -1}));
   EXPECT_THROW(all_of(rows_of_many_lengths(3).padded_batch(3, {.padded_shapes = {{2}}})),
-               InvalidArgumentError);
+               DataLossError);
   EXPECT_EQ(rows_of_many_lengths(3).padded_batch(2, {.drop_remainder = true}).cardinality(), 1);
 }
 
@@ -207,6 +238,8 @@ Ints numbers_and_errors(const Dataset& dataset) {
         for (const std::int64_t v : ints_of(t)) found.push_back(v);
       });
     } catch (const InvalidArgumentError&) {
+      found.push_back(kError);
+    } catch (const DataLossError&) {
       found.push_back(kError);
     }
   }

@@ -75,8 +75,10 @@ struct WindowOptions {
 struct PaddedBatchOptions {
   // Of each tensor of an element, in order; -1: the longest of the batch. Empty: all of them.
   std::vector<std::vector<std::int64_t>> padded_shapes = {};
-  // One for all, or one for each; empty: 0, "" and false.
+  // One for all, or one for each; empty: 0 and false.
   std::vector<double> padding_values = {};
+  // The same for tensors of strings; empty: "".
+  std::vector<std::string> padding_texts = {};
   bool drop_remainder = false;
 };
 struct BucketOptions {
@@ -84,6 +86,12 @@ struct BucketOptions {
   std::vector<std::int64_t> bucket_batch_sizes;  // one more
   PaddedBatchOptions padding = {};
   bool pad_to_bucket_boundary = false;
+};
+class Dataset;
+struct GroupOptions {
+  std::function<std::int64_t(const Element&)> key;
+  std::function<Dataset(std::int64_t key, const Dataset& window)> reduce;
+  std::function<std::int64_t(std::int64_t key)> window_size;
 };
 
 // One run through a dataset.
@@ -144,6 +152,14 @@ class Dataset {
   // Batches of elements of about the same length.
   Dataset bucket_by_sequence_length(std::function<std::int64_t(const Element&)> length,
                                     const BucketOptions& options) const;
+  // Elements of one key, so many at a time, are a dataset: the elements of what a function makes of
+  // it come next. memory: what waits for its window.
+  Dataset group_by_window(const GroupOptions& options) const;
+  // Scalars, each the first time. memory: all of them.
+  Dataset unique() const;
+  // Without elements that fail for another reason than memory. may_go_on is asked, while it is
+  // handled, about exceptions that are no Error; without it those are thrown.
+  Dataset ignore_errors(std::function<bool()> may_go_on = {}) const;
 
   // Rows are drawn at random out of a buffer of so many, which is filled up again.
   Dataset shuffle(std::int64_t buffer_size, const ShuffleOptions& options = {}) const;

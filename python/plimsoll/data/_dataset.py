@@ -1,13 +1,16 @@
 """tf.data.Dataset. Steps are C++; here are their names, and the shapes and types of their elements."""
 
 import atexit
+import functools
 
 from .. import _core, nest
 from .._function import TensorSpec
 from .._functions import of_dataset
 from ..dtypes import as_dtype, int64, string
 from ..tensor_shape import TensorShape
-from . import _generators, _spec
+from . import _generators, _padding, _spec
+from ._grouping import Grouping
+from ._iterators import Iterator, NumpyIterator, WindowIterator
 from ._spec import DatasetSpec
 
 AUTOTUNE = -1
@@ -41,74 +44,35 @@ def _int(value, default=None):
         raise TypeError(f"expected an integer, got {value!r}") from None
 
 
-class Iterator:
-    """One run through a dataset."""
-
-    def __init__(self, dataset):
-        self._dataset = dataset  # and with it the functions of its steps
-        self._run = _core.DatasetRun(dataset._c)
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        return self._run.next()
-
-    def get_next(self):
-        """The next element; OutOfRangeError at the end."""
-        try:
-            return next(self)
-        except StopIteration:
-            from ..errors import OutOfRangeError
-            raise OutOfRangeError(None, None, "End of sequence") from None
-
-    def get_next_as_optional(self):
-        from ..errors import UnimplementedError
-        raise UnimplementedError(None, None, "tf.experimental.Optional is not built: get_next() raises "
-                                 "OutOfRangeError at the end")
-
-    @property
-    def element_spec(self):
-        return self._dataset.element_spec
-
-
-class _WindowIterator(Iterator):
-    def __next__(self):
-        return self._dataset._windows(self._run.next())
-
-
-class NumpyIterator(Iterator):
-    """One run, with arrays and numbers of numpy."""
-
-    def __next__(self):
-        return self._run.next_numpy()
-
-
-class Dataset:
+class Dataset(Grouping):
     """A description of elements; each iteration runs it anew."""
 
     _options = None
     _is_windowed = False  # elements are lists of elements that are shown as datasets
+    _found = None  # what _find has found
 
-    def __init__(self, core, spec=None, held=()):
-        """spec: a structure of TensorSpecs; None if it is not known before an element is there."""
+    def __init__(self, core, spec=None, held=(), find=None):
+        """spec: a structure of TensorSpecs; None if it is not known before elements are there. find: finds it then."""
         self._c = core
         self._spec = spec
         self._held = held  # datasets and functions that it is made of
+        self._find = find
 
-    def _then(self, core, spec, *held):
-        made = Dataset(core, spec, (self, *held))
+    def _then(self, core, spec, *held, find=None):
+        made = Dataset(core, spec, (self, *held), find)
         made._options = self._options
         return made
 
     def _same(self, core, *held):
         """Another dataset of elements of the same kind."""
-        made = self._then(core, self._spec, *held)
+        made = self._then(core, self._spec, *held, find=self._seen_spec)
         made._is_windowed = self._is_windowed
         return made
 
     def _function(self, function, name):
         """What C++ calls for each element."""
+        if not callable(function):
+            raise ValueError(f"Argument `func` must be a callable. Received func={function} (of type {type(function)})")
         if self._is_windowed:
             inner, windows = function, self._windows
 
@@ -116,6 +80,14 @@ class Dataset:
                 given = windows(elements)
                 return inner(*given) if isinstance(given, tuple) else inner(given)
         return _core.DatasetFunction(of_dataset(function), name)
+
+    def _seen_spec(self):
+        """The spec, if need be as the first elements have it."""
+        if self._spec is not None:
+            return self._spec
+        if self._found is None:
+            self._found = self._find() if self._find else _spec.of_elements(self.take(2))
+        return self._found
 
     # Sources.
 
@@ -125,6 +97,7 @@ class Dataset:
         if _waits(tensors):
             return _deferred(Dataset.from_tensor_slices, tensors)
         tensors = _spec.to_tensors(tensors, borrow=True)
+        _spec.check_slices(tensors)
         return Dataset(_core.Dataset.from_tensor_slices(tensors), _spec.rows_of(_spec.of_element(tensors)))
 
     @staticmethod
@@ -190,7 +163,8 @@ class Dataset:
                                 f"`tf.data.Dataset` objects but encountered object of type {type(leaf)}.")
         known = all(leaf._spec is not None for leaf in leaves)
         return Dataset(_core.Dataset.zip(_spec.each(lambda d: d._c, datasets)),
-                       _spec.each(lambda d: d._spec, datasets) if known else None, tuple(leaves))
+                       _spec.each(lambda d: d._spec, datasets) if known else None, tuple(leaves),
+                       lambda: _spec.each(lambda d: d._seen_spec(), datasets))
 
     @staticmethod
     def list_files(file_pattern, shuffle=None, seed=None, name=None):
@@ -224,13 +198,9 @@ class Dataset:
 
     @property
     def element_spec(self):
-        """Shapes and types of elements. Where a function hides them, those of the first element."""
-        if self._spec is None:
-            for element in self.take(1):
-                self._spec = _spec.of_element(element)
-        if self._is_windowed:
-            return _spec.each(lambda s: DatasetSpec(s), self._spec)
-        return self._spec
+        """Shapes and types of elements. Where a function hides them, those that it gives for the first elements."""
+        spec = self._seen_spec()
+        return _spec.each(lambda s: DatasetSpec(s), spec) if self._is_windowed else spec
 
     def cardinality(self, name=None):
         from .. import constant
@@ -248,7 +218,7 @@ class Dataset:
         return True
 
     def __iter__(self):
-        return _WindowIterator(self) if self._is_windowed else Iterator(self)
+        return WindowIterator(self) if self._is_windowed else Iterator(self)
 
     @property
     def output_types(self):
@@ -318,10 +288,12 @@ class Dataset:
             if [s.dtype for s in mine] != [s.dtype for s in other]:
                 raise TypeError(f"Incompatible dataset elements:\n  {self._spec} vs.   {dataset._spec}")
         return self._then(self._c.concatenate(dataset._c), _spec.common(self._spec, dataset._spec) if known else None,
-                          dataset)
+                          dataset, find=lambda: _spec.common(self._seen_spec(), dataset._seen_spec()))
 
     def filter(self, predicate, name=None):
         function = self._function(predicate, "filter")
+        if not self._is_windowed:
+            _spec.check_predicate(function, self._spec)
         return self._same(self._c.filter(function), function)
 
     def take_while(self, predicate, name=None):
@@ -330,7 +302,8 @@ class Dataset:
 
     def enumerate(self, start=0, name=None):
         spec = None if self._spec is None else (_spec.make((), int64), self._spec)
-        return self._then(self._c.enumerate(_int(start)), spec)
+        return self._then(self._c.enumerate(_int(start)), spec,
+                          find=lambda: (_spec.make((), int64), self._seen_spec()))
 
     def shard(self, num_shards, index, name=None):
         return self._same(self._c.shard(_int(num_shards), _int(index)))
@@ -371,59 +344,72 @@ class Dataset:
         if _waits(batch_size):
             return _deferred(Dataset.batch, self, batch_size, drop_remainder)
         size, drop = _int(batch_size), bool(drop_remainder)
-        return self._then(self._c.batch(size, drop), _spec.batches_of(self._spec, size if drop else None))
+        rows = size if drop else None
+        return self._then(self._c.batch(size, drop), _spec.batches_of(self._spec, rows),
+                          find=lambda: _spec.batches_of(self._seen_spec(), rows))
 
     def padded_batch(self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None):
         size, drop = _int(batch_size), bool(drop_remainder)
-        shapes = _spec.padded_shapes(self._spec, padded_shapes)
-        core = self._c.padded_batch(size, shapes, _spec.padding_values(self._spec, padding_values), drop)
-        return self._then(core, self._padded_spec(shapes, size if drop else None))
+        shapes, numbers, texts = self._padding(padded_shapes, padding_values)
+        core = self._c.padded_batch(size, shapes, numbers, texts, drop)
+        return self._padded(core, shapes, size if drop else None)
 
-    def _padded_spec(self, shapes, size):
-        if self._spec is None or len(shapes) != len(nest.flatten(self._spec)):
-            return None
-        left = iter([[None if d < 0 else d for d in shape] for shape in shapes])
-        return _spec.each(lambda s: _spec.make([size, *next(left)], s.dtype), self._spec)
+    def _padding(self, shapes, values):
+        named = _padding.has_dict(shapes) or _padding.has_dict(values)
+        spec = self._seen_spec() if named else self._spec
+        return _padding.shapes_of(spec, shapes), *_padding.values_of(spec, values)
+
+    def _padded(self, core, shapes, size, *held):
+        def spec(of):
+            return _padding.spec_of(_spec.make, _spec.each, of, shapes, size)
+
+        return self._then(core, spec(self._spec), *held, find=lambda: spec(self._seen_spec()))
 
     def bucket_by_sequence_length(self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None,
                                   padding_values=None, pad_to_bucket_boundary=False, no_padding=False,
                                   drop_remainder=False, name=None):
         """Batches of elements of about the same length."""
+        if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
+            raise ValueError("`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1` but "
+                             f"`len(bucket_batch_sizes)={len(bucket_batch_sizes)}` and "
+                             f"`len(bucket_boundaries)={len(bucket_boundaries)}`.")
         function = self._function(element_length_func, "bucket_by_sequence_length")
-        shapes = _spec.padded_shapes(self._spec, padded_shapes)
+        shapes, numbers, texts = self._padding(padded_shapes, padding_values)
         core = self._c.bucket_by_sequence_length(
             function, [_int(b) for b in bucket_boundaries], [_int(s) for s in bucket_batch_sizes],
-            [] if no_padding else shapes, _spec.padding_values(self._spec, padding_values),
-            bool(pad_to_bucket_boundary), bool(drop_remainder))
-        return self._then(core, self._padded_spec(shapes, None), function)
+            [] if no_padding else shapes, numbers, texts, bool(pad_to_bucket_boundary), bool(drop_remainder))
+        return self._padded(core, shapes, None, function)
 
     def unbatch(self, name=None):
-        return self._then(self._c.unbatch(), _spec.rows_of(self._spec))
+        rows = _spec.check_unbatch(self._spec)
+        core, count = self._c.unbatch(), self._c.cardinality()
+        if count == INFINITE_CARDINALITY or (count >= 0 and rows is not None):
+            core = _core.assert_cardinality(core, count if count < 0 else count * rows)
+        return self._then(core, _spec.rows_of(self._spec), find=lambda: _spec.rows_of(self._seen_spec()))
 
     def rebatch(self, batch_size, drop_remainder=False, name=None):
         return self.unbatch().batch(batch_size, drop_remainder)
 
     def window(self, size, shift=None, stride=1, drop_remainder=False, name=None):
         """Datasets of neighbouring elements."""
-        made = self._then(self._c.window(_int(size), _int(shift), _int(stride), bool(drop_remainder)), self._spec)
+        made = self._then(self._c.window(_int(size), _int(shift), _int(stride), bool(drop_remainder)), self._spec,
+                          find=self._seen_spec)
         made._is_windowed = True
         return made
 
     def _windows(self, elements):
         """A list of elements as a dataset, or a structure of datasets."""
-        elements = list(elements)
-
-        def of(items):
+        def of(items, pick):
             if items and isinstance(items[0], tuple):
-                return tuple(of([item[i] for item in items]) for i in range(len(items[0])))
+                return tuple(of([item[i] for item in items], lambda spec, i=i: pick(spec)[i])
+                             for i in range(len(items[0])))
             if items and isinstance(items[0], dict):
-                return {key: of([item[key] for item in items]) for key in items[0]}
-            made = Dataset(_core.Dataset.from_elements(items))
-            if items:
-                made._spec = _spec.of_element(items[0])
-            return made
+                return {key: of([item[key] for item in items], lambda spec, key=key: pick(spec)[key])
+                        for key in items[0]}
+            return Dataset(_core.Dataset.from_elements(items), None if self._spec is None else pick(self._spec),
+                           find=lambda: pick(self._seen_spec()))
 
-        return of(elements)
+        return of(list(elements), lambda spec: spec)
 
     # Steps with functions.
 
@@ -434,18 +420,20 @@ class Dataset:
         spec = None
         if self._spec is not None and not self._is_windowed:
             spec = _spec.traced(function, self._spec)
-        return self._then(self._c.map(function, _int(num_parallel_calls, 0)), spec, function)
+        return self._then(self._c.map(function, _int(num_parallel_calls, 0)), spec, function,
+                          find=lambda: _spec.of_results(of_dataset(map_func), self))
 
     def flat_map(self, map_func, name=None):
         function = self._function(map_func, "flat_map")
-        return self._then(self._c.flat_map(function), None, function)
+        return self._then(self._c.flat_map(function), None, function,
+                          find=lambda: _spec.of_datasets(of_dataset(map_func), self))
 
     def interleave(self, map_func, cycle_length=None, block_length=None, num_parallel_calls=None, deterministic=None,
                    name=None):
         function = self._function(map_func, "interleave")
         core = self._c.interleave(function, _int(cycle_length, AUTOTUNE), _int(block_length, 1),
                                   num_parallel_calls is not None)
-        return self._then(core, None, function)
+        return self._then(core, None, function, find=lambda: _spec.of_datasets(of_dataset(map_func), self))
 
     def scan(self, initial_state, scan_func, name=None):
         """{next state, output} = scan_func(state, element)."""
@@ -477,7 +465,6 @@ def _signature(types, shapes):
 def _in_turns(datasets, numbers, stops):
     """Elements of datasets in the order of their numbers, which a function gives for each run anew."""
     function = _core.DatasetFunction(lambda: _generators.InTurns(datasets, numbers(), stops), "choose")
-    spec = datasets[0]._spec
-    for other in datasets[1:]:
-        spec = _spec.common(spec, other._spec)
-    return Dataset(_core.Dataset.from_generator(function), spec, (function, *datasets))
+    specs = [d._spec for d in datasets]
+    return Dataset(_core.Dataset.from_generator(function), functools.reduce(_spec.common, specs), (function, *datasets),
+                   lambda: functools.reduce(_spec.common, [d._seen_spec() for d in datasets]))

@@ -103,3 +103,27 @@ class InTurns:
             self._waiting = None
             return element
         raise StopIteration
+
+
+class Resampled:
+    """Pairs of a class and an element, dropped at random until classes have the shares that are wanted."""
+
+    def __init__(self, pairs, target, initial, seed):
+        self._items = iter(pairs)
+        self._target = target
+        self._initial = initial
+        self._counts = [1.0] * len(target)  # of classes so far, if nobody says how many there are
+        self._random = random.Random(seed)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        while True:
+            pair = next(self._items)
+            number = int(pair[0])
+            self._counts[number] += 1.0
+            share = self._initial or [c / sum(self._counts) for c in self._counts]
+            ratios = [t / s if s > 0 else 0.0 for t, s in zip(self._target, share)]
+            if self._random.random() * max(ratios) < ratios[number]:
+                return pair

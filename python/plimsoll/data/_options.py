@@ -1,5 +1,29 @@
 """tf.data.Options: taken and kept; what they say of threads and order holds anyway or has no meaning here."""
 
+import enum
+
+
+class AutoShardPolicy(enum.IntEnum):
+    OFF = -1
+    AUTO = 0
+    FILE = 1
+    DATA = 2
+    HINT = 3
+
+
+class AutotuneAlgorithm(enum.IntEnum):
+    DEFAULT = 0
+    HILL_CLIMB = 1
+    GRADIENT_DESCENT = 2
+    MAX_PARALLELISM = 3
+    STAGE_BASED = 4
+
+
+class ExternalStatePolicy(enum.IntEnum):
+    WARN = 0
+    IGNORE = 1
+    FAIL = 2
+
 
 class _Settings:
     """Names and their values; names that are not known raise."""
@@ -63,7 +87,13 @@ class Options(_Settings):
         """What the other says counts."""
         made = Options()
         for options in (self, other):
-            for name, value in vars(options).items():
-                if value is not None:
-                    object.__setattr__(made, name, value)
+            _tell(made, options)
         return made
+
+
+def _tell(made, options):
+    for name, value in vars(options).items():
+        if isinstance(value, _Settings):
+            _tell(getattr(made, name), value)
+        elif value is not None:
+            object.__setattr__(made, name, value)

@@ -1,7 +1,10 @@
 """Shapes and types of elements, as far as they are known."""
 
+import functools
+
 from .. import _core, nest
 from .._function import TensorSpec
+from ..dtypes import bool as bool_
 from ..tensor_shape import TensorShape
 
 _TRIED = (2, 3)  # sizes that stand for an unknown one: what differs in the results is unknown, too
@@ -112,6 +115,103 @@ def traced(function, spec):
         return None
 
 
+def of_elements(dataset):
+    """What its elements have in common."""
+    specs = [of_element(element) for element in dataset]
+    return functools.reduce(common, specs) if specs else None
+
+
+def _args(element):
+    return element if isinstance(element, tuple) else (element,)
+
+
+def _grown(element, spec):
+    """The same with a row more along what may have any size; None if there is no row."""
+    from .. import concat, gather
+    leaves = []
+    for tensor, leaf in zip(nest.flatten(element), nest.flatten(spec)):
+        for axis, size in enumerate(leaf.shape if leaf.shape.rank is not None else ()):
+            if size is None:
+                if tensor.shape[axis] == 0:
+                    return None
+                tensor = concat([tensor, gather(tensor, [0], axis=axis)], axis)
+        leaves.append(tensor)
+    return nest.pack_sequence_as(element, leaves)
+
+
+def of_results(function, dataset):
+    """What the results of a function have in common: for the first elements, and for one of another size where elements
+    may have any."""
+    spec, given = dataset._seen_spec(), list(dataset.take(2))
+    if not given:
+        return None
+
+    def result(element):
+        made = function(*_args(element))
+        return of_element(to_tensors(tuple(made) if isinstance(made, list) else made))
+
+    found = result(given[0])
+    more = given[1:]
+    if not dataset._is_windowed and any(None in s.shape for s in nest.flatten(spec) if s.shape.rank is not None):
+        more.append(_grown(given[0], spec))
+    for element in more:
+        try:
+            found = found if element is None else common(found, result(element))
+        except Exception:  # noqa: BLE001: it may not suit the function; real ones are seen when it runs
+            pass
+    return found
+
+
+def of_datasets(function, dataset):
+    """Of the elements of the datasets that a function gives."""
+    for element in dataset.take(1):
+        return function(*_args(element))._seen_spec()
+    return None
+
+
+def _is_known(spec):
+    return spec is not None and all(isinstance(s, TensorSpec) and s.shape.rank is not None and None not in s.shape
+                                    for s in nest.flatten(spec))
+
+
+def check_predicate(function, spec):
+    if not _is_known(spec):
+        return
+    made = function.trace(spec, make)
+    if made is not None and made != make((), bool_):
+        raise ValueError("Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type is "
+                         f"{made}.")
+
+
+def check_slices(tensors):
+    sizes = []
+    for tensor in nest.flatten(tensors):
+        if tensor is None:
+            continue
+        if tensor.shape.rank == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        sizes.append(tensor.shape[0])
+    for size in sizes:
+        if size != sizes[0]:
+            raise ValueError(f"Dimensions {sizes[0]} and {size} are not compatible")
+
+
+def check_unbatch(spec):
+    """The rows of each element, None if they are not known."""
+    rows = None
+    for leaf in nest.flatten(spec) if spec is not None else ():
+        if leaf is None or leaf.shape.rank is None:
+            continue
+        if leaf.shape.rank == 0:
+            raise ValueError("Cannot unbatch an input with scalar components.")
+        size = leaf.shape[0]
+        if None not in (rows, size) and rows != size:
+            raise ValueError("`unbatch()` is only supported for datasets of elements whose components have a matching "
+                             f"leading dimension. Encountered both {rows} and {size}.")
+        rows = size if rows is None else rows
+    return rows
+
+
 def checked(value, spec):
     """What a generator gave, as from_generator's signature wants it."""
     from .. import convert_to_tensor
@@ -134,61 +234,6 @@ def checked(value, spec):
         raise TypeError(f"`generator` yielded an element of shape {tensor.shape} where an element of shape {spec.shape} "
                         "was expected.")
     return tensor
-
-
-def padded_shapes(spec, shapes):
-    """As C++ takes them: lists by leaf, -1 where the longest of the batch counts."""
-    if shapes is None:
-        if spec is None:
-            return []
-        return [[-1 if d is None else d for d in s.shape] for s in nest.flatten(spec) if s.shape.rank is not None]
-
-    found = []
-
-    def add(inner):
-        if isinstance(inner, dict):
-            for key in (spec if isinstance(spec, dict) else inner):
-                add(inner[key])
-        elif isinstance(inner, tuple) and any(isinstance(i, (list, tuple, dict, TensorShape)) for i in inner):
-            for item in inner:
-                add(item)
-        else:
-            found.append([-1 if d is None or d == -1 else int(d) for d in inner])
-
-    if isinstance(spec, tuple) and len(spec) and shapes == ():
-        shapes = tuple(() for _ in spec)
-    if isinstance(shapes, tuple) and isinstance(spec, tuple) and len(shapes) == len(spec):
-        for item in shapes:
-            add(item)
-    else:
-        add(shapes)
-    return found
-
-
-def padding_values(spec, values):
-    if values is None:
-        return []
-    flat = []
-
-    def add(inner, like):
-        if isinstance(like, dict) and isinstance(inner, dict):
-            for key in like:
-                add(inner[key], like[key])
-        elif isinstance(inner, tuple):
-            for i, item in enumerate(inner):
-                add(item, like[i] if isinstance(like, tuple) else None)
-        elif inner is None:
-            flat.append(0.0)
-        else:
-            inner = inner.numpy() if isinstance(inner, _core.Tensor) else inner
-            if isinstance(inner, (str, bytes)):
-                from ..errors import UnimplementedError
-                raise UnimplementedError(None, None, f"padding_values are numbers; strings are padded with \"\", got "
-                                         f"{inner!r}")
-            flat.append(float(inner))
-
-    add(values, spec)
-    return flat
 
 
 def write(spec, path):

@@ -31,11 +31,13 @@ def _channels(color_mode):
     return {"grayscale": 1, "rgb": 3, "rgba": 4}[color_mode]
 
 
+_METHODS = ("bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic")
+
+
 def _method(interpolation):
-    known = ("nearest", "bilinear", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic")
-    if interpolation not in known:
+    if interpolation not in _METHODS:
         raise NotImplementedError(f"Value not recognized for `interpolation`: {interpolation}. Supported values are: "
-                                  f"{known}")
+                                  f"{_METHODS}")
     return interpolation
 
 
@@ -102,18 +104,20 @@ def smart_resize(x, size, interpolation="bilinear", data_format="channels_last",
     return made.numpy() if isinstance(x, numpy.ndarray) else made
 
 
-def _index(directory, labels, endings, class_names, shuffle, seed, follow_links):
+def _index(directory, labels, endings, class_names, shuffle, seed, follow_links, verbose):
     """Files below a folder, the number of the class of each, and names of classes."""
     import numpy
-    folders = sorted(name for name in os.listdir(directory) if os.path.isdir(os.path.join(directory, name))
-                     and not name.startswith("."))
-    if labels is None:
-        folders = [""]
-    elif class_names is not None:
-        if set(class_names) != set(folders):
-            raise ValueError("The `class_names` passed did not match the names of the subdirectories of the target "
-                             f"directory. Expected: {folders}, but received: {class_names}")
-        folders = list(class_names)
+    is_inferred = isinstance(labels, str) and labels == "inferred"
+    folders = [""]
+    if is_inferred:
+        folders = sorted(name for name in os.listdir(directory) if os.path.isdir(os.path.join(directory, name))
+                         and not name.startswith("."))
+        if class_names is not None:
+            if not set(class_names) <= set(folders):
+                raise ValueError("The `class_names` passed did not match the names of the subdirectories of the target "
+                                 f"directory. Expected: {folders} (or a subset of it), but received: "
+                                 f"class_names={class_names}")
+            folders = list(class_names)
     files, numbers = [], []
     for number, folder in enumerate(folders):
         for root, _, names in sorted(os.walk(os.path.join(directory, folder), followlinks=follow_links)):
@@ -121,15 +125,16 @@ def _index(directory, labels, endings, class_names, shuffle, seed, follow_links)
                 if name.lower().endswith(endings):
                     files.append(os.path.join(root, name))
                     numbers.append(number)
-    if isinstance(labels, (list, tuple)) or hasattr(labels, "tolist"):
+    if labels is None:
+        folders = None
+    elif not is_inferred:
         if len(labels) != len(files):
             raise ValueError("Expected the lengths of `labels` to match the number of files in the target directory. "
                              f"len(labels) is {len(labels)} while we found {len(files)} files in directory {directory}.")
         numbers = list(labels)
-    if labels is None:
-        print(f"Found {len(files)} files.")
-    else:
-        print(f"Found {len(files)} files belonging to {len(folders)} classes.")
+        folders = [str(label) for label in sorted(set(labels))]
+    if verbose:
+        print(f"Found {len(files)} files" + ("." if labels is None else f" belonging to {len(folders)} classes."))
     if shuffle:
         seed = numpy.random.randint(1000000) if seed is None else seed
         for items in (files, numbers):
@@ -137,78 +142,85 @@ def _index(directory, labels, endings, class_names, shuffle, seed, follow_links)
     return files, numbers, folders
 
 
-def _split(items, validation_split, subset):
-    """The part of the files that a subset has."""
-    if validation_split is None:
-        if subset is not None:
-            raise ValueError("If `subset` is set, `validation_split` must be set")
-        return items
-    if not 0 < validation_split < 1:
-        raise ValueError("`validation_split` must be between 0 and 1, received: {validation_split}")
-    count = int(validation_split * len(items))
-    if subset == "training":
-        print(f"Using {len(items) - count} files for training.")
-        return items[:-count]
-    if subset == "validation":
-        print(f"Using {count} files for validation.")
-        return items[-count:]
-    raise ValueError(f"`subset` must be either \"training\", \"validation\" or \"both\", received: {subset}")
-
-
-def _labelled(dataset, numbers, label_mode, num_classes):
-    tf = _tf()
-    if label_mode is None:
-        return dataset
-    labels = tf.data.Dataset.from_tensor_slices(numbers)
-    if label_mode == "binary":
-        labels = labels.map(lambda x: tf.expand_dims(tf.cast(x, tf.float32), -1))
-    elif label_mode == "categorical":
-        labels = labels.map(lambda x: tf.one_hot(x, num_classes))
-    elif label_mode != "int":
+def _check_folder(labels, label_mode, class_names, validation_split, subset, shuffle, seed):
+    """Arguments of a dataset of a folder, in Keras' words."""
+    if not (labels is None or isinstance(labels, (list, tuple)) or hasattr(labels, "tolist")
+            or (isinstance(labels, str) and labels == "inferred")):
+        raise ValueError("`labels` argument should be a list/tuple of integer labels, of the same size as the number of "
+                         "files in the target directory; \"inferred\", if they are the names of its subdirectories; or "
+                         f"None, if there are none. Received: labels={labels}")
+    if class_names is not None and not (isinstance(labels, str) and labels == "inferred"):
+        raise ValueError("You can only pass `class_names` if `labels=\"inferred\"`. Received: "
+                         f"labels={labels}, and class_names={class_names}")
+    if label_mode not in ("int", "categorical", "binary", None):
         raise ValueError("`label_mode` argument must be one of \"int\", \"categorical\", \"binary\", or None. Received: "
                          f"label_mode={label_mode}")
-    return tf.data.Dataset.zip((dataset, labels))
-
-
-def _both(make, subset):
-    return (make("training"), make("validation")) if subset == "both" else make(subset)
-
-
-def _folder_dataset(read, endings, directory, labels, label_mode, class_names, batch_size, shuffle, seed,
-                    validation_split, subset, follow_links):
-    tf = _tf()
-    if label_mode == "binary" and class_names is not None and len(class_names) != 2:
-        raise ValueError("When passing `label_mode=\"binary\"`, there must be exactly 2 class_names. Received: "
-                         f"class_names={class_names}")
+    if validation_split and not 0 < validation_split < 1:
+        raise ValueError(f"`validation_split` must be between 0 and 1, received: {validation_split}")
+    if bool(validation_split) != bool(subset):
+        raise ValueError("If `subset` is set, `validation_split` must be set, and inversely.")
+    if subset not in ("training", "validation", "both", None):
+        raise ValueError(f"`subset` must be either \"training\", \"validation\" or \"both\", received: {subset}")
     if validation_split and shuffle and seed is None:
         raise ValueError("If using `validation_split` and shuffling the data, you must provide a `seed` argument, to make "
                          "sure that there is no overlap between the training and validation subset.")
-    if labels is None:
-        label_mode = None
-    files, numbers, found = _index(directory, labels, endings, class_names, shuffle, seed, follow_links)
 
-    def make(part):
-        paths = _split(files, validation_split, part)
+
+def _split(items, validation_split, subset, what=None):
+    """The part of the files that a subset has."""
+    if not validation_split:
+        return items
+    count = int(validation_split * len(items))
+    if subset == "training":
+        if what:
+            print(f"Using {len(items) - count} {what} for training.")
+        return items[:-count]
+    if what:
+        print(f"Using {count} {what} for validation.")
+    return items[-count:]
+
+
+def _labels(numbers, label_mode, num_classes):
+    tf = _tf()
+    labels = tf.data.Dataset.from_tensor_slices(numbers)
+    if label_mode == "binary":
+        return labels.map(lambda x: tf.expand_dims(tf.cast(x, tf.float32), -1))
+    if label_mode == "categorical":
+        return labels.map(lambda x: tf.one_hot(x, num_classes))
+    return labels
+
+
+def _folder_dataset(read, endings, directory, labels, label_mode, class_names, batch_size, shuffle, seed,
+                    validation_split, subset, follow_links, verbose):
+    tf = _tf()
+    _check_folder(labels, label_mode, class_names, validation_split, subset, shuffle, seed)
+    if labels is None or label_mode is None:
+        labels = label_mode = None
+    files, numbers, found = _index(directory, labels, endings, class_names, shuffle, seed, follow_links, verbose)
+    if label_mode == "binary" and len(found) != 2:
+        raise ValueError("When passing `label_mode=\"binary\"`, there must be exactly 2 class_names. Received: "
+                         f"class_names={found}")
+
+    def make(part, shuffles):
+        paths = _split(files, validation_split, part, "files" if verbose else None)
         if not paths:
             raise ValueError(f"No files found in directory {directory}. Allowed formats: {endings}")
-        dataset = tf.data.Dataset.from_tensor_slices(paths).map(read, num_parallel_calls=tf.data.AUTOTUNE)
-        made = _labelled(dataset, _split_quietly(numbers, validation_split, part), label_mode, len(found))
-        if shuffle:
-            made = made.shuffle((batch_size or 128) * 8, seed=seed)
+        made = tf.data.Dataset.from_tensor_slices(paths)
+        if label_mode is not None:
+            made = tf.data.Dataset.zip((made, _labels(_split(numbers, validation_split, part), label_mode, len(found))))
+        if shuffles:  # names, before there are images
+            made = made.shuffle(batch_size * 8 if batch_size else 1024, seed=seed)
+        made = made.map(read if label_mode is None else lambda path, label: (read(path), label),
+                        num_parallel_calls=tf.data.AUTOTUNE)
         if batch_size is not None:
             made = made.batch(batch_size)
         made = made.prefetch(tf.data.AUTOTUNE)
         made.class_names, made.file_paths = found, paths
         return made
 
-    return _both(make, subset)
-
-
-def _split_quietly(items, validation_split, subset):
-    if validation_split is None:
-        return items
-    count = int(validation_split * len(items))
-    return items[:-count] if subset == "training" else items[-count:]
+    if subset == "both":
+        return [make("training", shuffle), make("validation", False)]
+    return make(subset, shuffle)
 
 
 def image_dataset_from_directory(directory, labels="inferred", label_mode="int", class_names=None, color_mode="rgb",
@@ -218,19 +230,27 @@ def image_dataset_from_directory(directory, labels="inferred", label_mode="int",
                                  verbose=True):
     """Batches of images of a folder; folders in it are the classes."""
     tf = _tf()
-    channels, method = _channels(color_mode), _method(interpolation)
+    channels = _channels(color_mode)
+    if interpolation not in _METHODS:
+        raise ValueError(f"Argument `interpolation` should be one of {_METHODS}. Received: interpolation={interpolation}")
+    if len(image_size) != 2:
+        raise ValueError(f"Invalid `image_size` value. Expected a tuple of 2 integers. Received: image_size={image_size}")
+    if pad_to_aspect_ratio and crop_to_aspect_ratio:
+        raise ValueError("Only one of `pad_to_aspect_ratio`, `crop_to_aspect_ratio` can be set to `True`.")
+    data_format = data_format or tf.keras.config.image_data_format()
     height, width = image_size
 
     def read(path):
         image = tf.io.decode_image(tf.io.read_file(path), channels=channels, expand_animations=False)
         if pad_to_aspect_ratio:
-            return tf.image.resize_with_pad(image, height, width, method=method)
-        if crop_to_aspect_ratio:
-            image = _cut_to_ratio(image, height, width)
-        return tf.cast(tf.image.resize(image, [height, width], method=method), tf.float32)
+            image = tf.image.resize_with_pad(image, height, width, method=interpolation)
+        else:
+            image = _cut_to_ratio(image, height, width) if crop_to_aspect_ratio else image
+            image = tf.image.resize(image, [height, width], method=interpolation)
+        return tf.transpose(image, [2, 0, 1]) if data_format == "channels_first" else image
 
     return _folder_dataset(read, IMAGE_ENDINGS, directory, labels, label_mode, class_names, batch_size, shuffle, seed,
-                           validation_split, subset, follow_links)
+                           validation_split, subset, follow_links, verbose)
 
 
 def text_dataset_from_directory(directory, labels="inferred", label_mode="int", class_names=None, batch_size=32,
@@ -244,7 +264,7 @@ def text_dataset_from_directory(directory, labels="inferred", label_mode="int", 
         return text if max_length is None else tf.constant(text.numpy()[:max_length])
 
     return _folder_dataset(read, (".txt",), directory, labels, label_mode, class_names, batch_size, shuffle, seed,
-                           validation_split, subset, follow_links)
+                           validation_split, subset, follow_links, verbose)
 
 
 def timeseries_dataset_from_array(data, targets, sequence_length, sequence_stride=1, sampling_rate=1, batch_size=128,
@@ -256,6 +276,13 @@ def timeseries_dataset_from_array(data, targets, sequence_length, sequence_strid
                         ("sequence_stride", sequence_stride)):
         if value <= 0:
             raise ValueError(f"`{name}` must be higher than 0. Received: {name}={value}")
+    for name, value in (("start_index", start_index), ("end_index", end_index)):
+        if value and (value < 0 or value >= len(data)):
+            raise ValueError(f"`{name}` must be 0 or greater, and lower than the length of the data. Received: "
+                             f"{name}={value}, for data of length {len(data)}")
+    if start_index and end_index and end_index <= start_index:
+        raise ValueError(f"`end_index` must be higher than `start_index`. Received: start_index={start_index}, and "
+                         f"end_index={end_index}")
     first = start_index or 0
     end = len(data) if end_index is None else end_index
     count = end - first - (sequence_length - 1) * sampling_rate

@@ -26,9 +26,9 @@ def set_random_seed(seed):
 
 
 def to_categorical(x, num_classes=None):
-    """Rows of zeros with a one where the class is. Of an array, an array."""
+    """Rows of zeros with a one where the class is. Of an array, an array, of float64 as in Keras."""
     made = _core.keras_to_categorical(x, num_classes)
-    return made if isinstance(x, _core.Tensor) else made.numpy().copy()
+    return made if isinstance(x, _core.Tensor) else made.numpy().astype("float64")
 
 
 def normalize(x, axis=-1, order=2):
@@ -86,7 +86,7 @@ class PyDataset:
     """Batches by number: __len__ and __getitem__, and on_epoch_end if something changes between epochs."""
 
     def __init__(self, workers=1, use_multiprocessing=False, max_queue_size=10):
-        self.workers = workers
+        self.workers, self.use_multiprocessing, self.max_queue_size = workers, use_multiprocessing, max_queue_size
 
     def __getitem__(self, index):
         raise NotImplementedError
@@ -96,7 +96,9 @@ class PyDataset:
 
     @property
     def num_batches(self):
-        raise NotImplementedError
+        if type(self).__len__ is PyDataset.__len__:
+            raise NotImplementedError
+        return len(self)
 
     def on_epoch_end(self):
         """Called after each epoch."""
@@ -128,32 +130,17 @@ class Progbar:
 
 
 def split_dataset(dataset, left_size=None, right_size=None, shuffle=False, seed=None):
-    """Rows of arrays, or elements of a dataset, in two parts."""
+    """Rows of arrays, or elements of a dataset, in two datasets."""
     import numpy
-    if hasattr(dataset, "_c") and isinstance(dataset._c, _core.Dataset):
-        return _split_elements(dataset, left_size, right_size, shuffle, seed)
-    is_tuple = isinstance(dataset, (list, tuple))
-    arrays = [numpy.asarray(part) for part in (dataset if is_tuple else [dataset])]
-    count = len(arrays[0])
 
-    def rows(size):
-        return None if size is None else int(size if isinstance(size, int) else round(size * count))
-
-    left, right = rows(left_size), rows(right_size)
-    if left is None and right is None:
+    from .. import data
+    if not isinstance(dataset, data.Dataset):
+        arrays = tuple(numpy.asarray(part) for part in dataset) if isinstance(dataset, (list, tuple)) else dataset
+        dataset = data.Dataset.from_tensor_slices(arrays)
+    count = len(dataset) if int(dataset.cardinality()) >= 0 else sum(1 for _ in dataset)
+    if left_size is None and right_size is None:
         raise ValueError("At least one of the `left_size` or `right_size` must be specified. Received: "
                          "left_size=None and right_size=None")
-    left = count - right if left is None else left
-    right = count - left if right is None else right
-    order = numpy.arange(count)
-    if shuffle:
-        numpy.random.default_rng(seed).shuffle(order)
-    parts = [[a[order[:left]] for a in arrays], [a[order[left:left + right]] for a in arrays]]
-    return tuple(tuple(part) if is_tuple else part[0] for part in parts)
-
-
-def _split_elements(dataset, left_size, right_size, shuffle, seed):
-    count = len(dataset) if int(dataset.cardinality()) >= 0 else sum(1 for _ in dataset)
 
     def size(part):
         return None if part is None else int(part if isinstance(part, int) else round(part * count))

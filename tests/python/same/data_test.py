@@ -178,6 +178,20 @@ def test_interleave_order(tf):
     few = tf.data.Dataset.range(1, 6)
     found = given(few.interleave(lambda x: tf.data.Dataset.from_tensors(x).repeat(6), cycle_length=2, block_length=4))
     assert found == [1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 3, 3, 4, 4, 5, 5, 5, 5, 5, 5]
+    for threads in (None, 2):
+        found = given(tf.data.Dataset.range(5).interleave(tf.data.Dataset.range, cycle_length=3, block_length=1,
+                                                          num_parallel_calls=threads))
+        assert found == [0, 0, 0, 1, 1, 0, 2, 1, 2, 3]
+
+
+def test_datasets_in_maps(tf):
+    windows = tf.data.Dataset.range(7).window(3)
+    assert given(windows.map(lambda w: w.batch(3).get_single_element())) == [[0, 1, 2], [3, 4, 5], [6]]
+    assert given(windows.map(lambda w: w.reduce(np.int64(0), lambda s, x: s + x))) == [3, 12, 6]
+
+    def largest(row):
+        return tf.data.Dataset.from_tensor_slices(row).reduce(np.float32(0), tf.maximum)
+    assert given(tf.data.Dataset.from_tensor_slices([[1.0, 3.0], [5.0, 2.0]]).map(largest)) == [3.0, 5.0]
 
 
 def test_scans_and_sums(tf, ten):

@@ -122,6 +122,38 @@ def test_likeness(tf):
     assert tf.image.sobel_edges(tf.constant(BATCH)).shape == [2, 8, 9, 3, 2]
 
 
+def test_seeds_draw_what_they_draw_elsewhere(tf):
+    """Places, flips and qualities by seed, as TensorFlow 2.21 has them."""
+    ramp = np.arange(12 * 10 * 3, dtype=np.float32).reshape(12, 10, 3)
+    corners = [tf.image.stateless_random_crop(ramp, [5, 6, 3], seed=(s, 7 * s + 1)).numpy()[0, 0, 0] // 3 for s in range(6)]
+    assert corners == [40, 53, 44, 70, 20, 30]
+    pair = np.stack([ramp, ramp])
+    flips = [(tf.image.stateless_random_flip_up_down(pair, seed=(s, 2)).numpy()[:, 0, 0, 0] > 0).tolist() for s in range(5)]
+    assert flips == [[False, True], [True, False], [True, True], [True, False], [False, False]]
+    tf.random.set_seed(1)
+    assert tf.image.random_crop(ramp, [4, 4, 3], seed=3).numpy()[0, 0, 0] // 3 == 42
+    noisy = [int(tf.reduce_sum(tf.cast(tf.image.stateless_random_jpeg_quality(BYTES, 20, 95, (s, 2)), tf.int32)))
+             for s in range(3)]
+    assert noisy == [15967, 15882, 15572]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.image.random_crop(ramp, [40, 4, 3])
+
+
+def test_nearest_crops_round_away(tf):
+    boxes = [[0.0, 0.0, 0.5, 0.5], [0.05, 0.05, 0.55, 0.55]]
+    ramp = np.arange(12 * 10, dtype=np.float32).reshape(1, 12, 10, 1)
+    made = tf.image.crop_and_resize(ramp, boxes, [0, 0], [4, 4], method="nearest")
+    assert np.asarray(made)[0, 0, :, 0].tolist() == [0.0, 2.0, 3.0, 5.0]
+
+
+def test_refused_sizes(tf):
+    for size, method in (([5], "bilinear"), ([5, 5, 5], "bilinear"), ([5, 5], "foo")):
+        with pytest.raises(ValueError):
+            tf.image.resize(FLOATS, size, method=method)
+    with pytest.raises(ValueError):
+        tf.image.resize(FLOATS[:, :, 0], [5, 5])
+
+
 def test_random(tf):
     tf.random.set_seed(3)
     flips = {tf.image.random_flip_left_right(FLOATS).numpy().tobytes() for _ in range(40)}
@@ -141,3 +173,25 @@ def test_random(tf):
         tf.image.random_hue(FLOATS, 0.6)
     with pytest.raises(ValueError):
         tf.image.random_contrast(FLOATS, 2.0, 1.0)
+
+
+def test_decoders_read_each_other(tf):
+    image = np.arange(8 * 6 * 3, dtype=np.uint8).reshape(8, 6, 3)
+    png, jpeg = tf.io.encode_png(image), tf.io.encode_jpeg(image)
+    assert np.array_equal(tf.io.decode_jpeg(png), image)
+    assert np.array_equal(tf.io.decode_png(jpeg), tf.io.decode_jpeg(jpeg))
+    assert tf.io.decode_jpeg(png, channels=1).shape == [8, 6, 1]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.io.decode_png(png, channels=2)
+
+
+def test_writers_in_datasets(tf):
+    """What takes values on the host is called for each element."""
+    images = np.arange(3 * 4 * 4 * 3, dtype=np.uint8).reshape(3, 4, 4, 3)
+    rows = tf.data.Dataset.from_tensor_slices(images)
+    back = rows.map(tf.io.encode_png).map(tf.io.decode_png)
+    assert np.array_equal(np.stack(list(back.as_numpy_iterator())), images)
+    back = rows.map(tf.io.serialize_tensor).map(lambda text: tf.io.parse_tensor(text, tf.uint8))
+    assert np.array_equal(np.stack(list(back.as_numpy_iterator())), images)
+    assert [len(t.numpy()) > 100 for t in rows.map(tf.io.encode_jpeg)] == [True] * 3
+    assert next(iter(rows.map(lambda image: tf.image.adjust_jpeg_quality(image, 80)))).shape == [4, 4, 3]

@@ -47,6 +47,27 @@ def test_steps_and_validation(tf):
         model.fit(whole.batch(8), y, verbose=0)
 
 
+def test_fit_of_buckets(tf):
+    """Batches of other lengths than the first one's, which a model without an Input is built for."""
+    keras = tf.keras
+
+    def sentences():
+        for i in range(24):
+            yield list(range(1, 3 + i % 7)), i % 2
+
+    signature = (tf.TensorSpec([None], tf.int32), tf.TensorSpec([], tf.int32))
+    batches = tf.data.Dataset.from_generator(sentences, output_signature=signature).bucket_by_sequence_length(
+        lambda words, _: tf.shape(words)[0], [4, 6], [4, 4, 4])
+    assert {words.shape[1] for words, _ in batches} == {3, 5, 8}
+    model = keras.Sequential([keras.layers.Embedding(12, 4, mask_zero=True), keras.layers.LSTM(3),
+                              keras.layers.Dense(1, activation="sigmoid")])
+    model.compile("adam", "binary_crossentropy")
+    assert np.isfinite(model.fit(batches, epochs=2, verbose=0).history["loss"]).all()
+    assert model.predict(batches.map(lambda words, _: words), verbose=0).shape == (24, 1)
+    for length in (2, 6):
+        assert model(np.ones([2, length], np.int32)).shape == (2, 1)
+
+
 def test_errors_in_datasets_end_fit(tf):
     x, y = rows()
     broken = tf.data.Dataset.from_tensor_slices((x, y)).batch(10).map(
@@ -107,6 +128,45 @@ def test_folders_of_images(tf, tmp_path):
         load(folder, validation_split=0.5, subset="training")
 
 
+def test_arguments_of_folders(tf, tmp_path):
+    for i, name in enumerate(("a", "b", "c")):
+        for k in range(4):
+            tf.io.write_file(str(tmp_path / name / f"{k}.png"), tf.io.encode_png(np.full([8, 6 + k, 3], 40 * i + k, np.uint8)))
+
+    def load(**options):
+        options = {"image_size": (4, 5), "batch_size": 5, "shuffle": False, "verbose": False, **options}
+        return tf.keras.utils.image_dataset_from_directory(str(tmp_path), **options)
+
+    assert load().element_spec == (tf.TensorSpec([None, 4, 5, 3], tf.float32), tf.TensorSpec([None], tf.int32))
+    nearest = load(interpolation="nearest")
+    assert nearest.element_spec[0] == tf.TensorSpec([None, 4, 5, 3], tf.uint8)
+    assert [images.numpy()[:, 0, 0, 0].tolist() for images, _ in nearest] == [
+        [0, 1, 2, 3, 40], [41, 42, 43, 80, 81], [82, 83]]
+    assert load(data_format="channels_first").element_spec[0].shape == [None, 3, 4, 5]
+    assert load(label_mode=None).class_names is None and load(labels=None, label_mode=None).class_names is None
+    assert load(labels=[5, 6] * 6).class_names == ["5", "6"]
+    some = load(class_names=["c", "a"])
+    assert some.class_names == ["c", "a"] and len(some.file_paths) == 8
+    parts = load(validation_split=0.25, subset="both", seed=1, shuffle=True)
+    assert isinstance(parts, list) and [len(part.file_paths) for part in parts] == [9, 3]
+    order = [int(label) for label in parts[1].map(lambda _, y: y).unbatch()]
+    assert order == ["abc".index(os.path.basename(os.path.dirname(path))) for path in parts[1].file_paths]
+    for wrong in ({"interpolation": "x"}, {"label_mode": "binary"}, {"labels": "x"}, {"image_size": (4,)},
+                  {"class_names": ["a", "z"]}, {"class_names": ["a"], "labels": [0] * 12}, {"subset": "training"},
+                  {"validation_split": 0.2, "seed": 1}, {"pad_to_aspect_ratio": True, "crop_to_aspect_ratio": True}):
+        with pytest.raises(ValueError):
+            next(iter(load(**wrong)))
+
+
+def test_splits_are_datasets(tf):
+    x, y = rows(10)
+    left, right = tf.keras.utils.split_dataset((x, y), left_size=0.6)
+    assert len(left) == 6 and len(right) == 4 and left.element_spec[0] == tf.TensorSpec([4], tf.float32)
+    left, right = tf.keras.utils.split_dataset(x, right_size=3)
+    np.testing.assert_array_equal(np.stack(list(right.as_numpy_iterator())), x[7:])
+    assert tf.keras.utils.to_categorical([0, 2]).dtype == np.float64
+
+
 def test_folders_of_texts(tf, tmp_path):
     for kind in ("bad", "good"):
         for i in range(3):
@@ -116,6 +176,13 @@ def test_folders_of_texts(tf, tmp_path):
     assert texts[0] == b"bad text 0" and texts[-1] == b"good text 2" and len(texts) == 6
     short = tf.keras.utils.text_dataset_from_directory(str(tmp_path), batch_size=6, shuffle=False, max_length=3)
     assert next(iter(short))[0].numpy().tolist() == [b"bad"] * 3 + [b"goo"] * 3
+
+
+def test_refused_time_series(tf):
+    x = np.arange(10)
+    for wrong in ({"start_index": 10}, {"end_index": 10}, {"start_index": 5, "end_index": 3}, {"sampling_rate": 0}):
+        with pytest.raises(ValueError):
+            tf.keras.utils.timeseries_dataset_from_array(x, None, 2, **wrong)
 
 
 def test_time_series(tf):

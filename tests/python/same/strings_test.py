@@ -332,6 +332,61 @@ def test_base64(tf):
             tf.io.decode_base64(bad)
 
 
+def test_sums_are_joined(tf):
+    words = tf.constant(["a", "bc"])
+    assert texts(words + words) == [b"aa", b"bcbc"]
+    assert texts("x" + words) == [b"xa", b"xbc"] and texts(words + "x") == [b"ax", b"bcx"]
+    assert texts(tf.add([["a"], ["b"]], ["c", "d"])) == [[b"ac", b"ad"], [b"bc", b"bd"]]
+    names = tf.data.Dataset.from_tensor_slices(["a", "b"]).map(lambda name: "in/" + name + ".txt")
+    assert [t.numpy() for t in names] == [b"in/a.txt", b"in/b.txt"]
+    with pytest.raises((TypeError, ValueError, tf.errors.InvalidArgumentError)):
+        words + tf.constant(1)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        words + ["a", "b", "c"]
+
+
+def test_zeros_are_empty(tf):
+    assert texts(tf.zeros([2], tf.string)) == [b"", b""]
+    assert texts(tf.zeros_like(tf.constant([["a"]]))) == [[b""]]
+
+
+def test_letters(tf):
+    assert texts(tf.strings.unicode_split("äb€", "UTF-8")) == ["ä".encode(), b"b", "€".encode()]
+    assert tf.strings.unicode_decode("äb€", "UTF-8").numpy().tolist() == [228, 98, 8364]
+    assert tf.strings.unicode_decode(["äb", "", "c"], "UTF-8").to_list() == [[228, 98], [], [99]]
+    letters, offsets = tf.strings.unicode_split_with_offsets(["äb", "c"], "UTF-8")
+    assert letters.to_list() == [["ä".encode(), b"b"], [b"c"]] and offsets.to_list() == [[0, 2], [0]]
+    numbers, offsets = tf.strings.unicode_decode_with_offsets("a€b", "UTF-8")
+    assert numbers.numpy().tolist() == [97, 8364, 98] and offsets.numpy().tolist() == [0, 1, 4]
+    assert offsets.dtype == tf.int64 and numbers.dtype == tf.int32
+    assert texts(tf.strings.unicode_encode([228, 98], "UTF-8")) == "äb".encode()
+    assert texts(tf.strings.unicode_encode([[228, 98], [99, 100]], "UTF-16-BE")) == [b"\x00\xe4\x00b", b"\x00c\x00d"]
+    assert texts(tf.strings.unicode_encode(tf.ragged.constant([[228], [98, 99]]), "UTF-8")) == ["ä".encode(), b"bc"]
+    assert texts(tf.strings.unicode_transcode(["äb"], "UTF-8", "UTF-16-BE")) == [b"\x00\xe4\x00b"]
+
+
+def test_letters_that_are_none(tf):
+    bad = [b"a\xffb", b"\xe2\x82"]
+    transcode = tf.strings.unicode_transcode
+    assert texts(transcode(bad, "UTF-8", "UTF-8")) == ["a\ufffdb".encode(), "\ufffd".encode()]
+    assert texts(transcode(bad, "UTF-8", "UTF-8", errors="ignore")) == [b"ab", b""]
+    assert texts(transcode(bad, "UTF-8", "UTF-8", replacement_char=63)) == [b"a?b", b"?"]
+    assert tf.strings.unicode_decode(b"a\xffb", "UTF-8").numpy().tolist() == [97, 65533, 98]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        transcode(bad, "UTF-8", "UTF-8", errors="strict")
+
+
+def test_words_side_by_side(tf):
+    words = ["a", "b", "c", "d"]
+    assert texts(tf.strings.ngrams(words, 2)) == [b"a b", b"b c", b"c d"]
+    assert texts(tf.strings.ngrams(words[:3], [1, 2], separator="|")) == [b"a", b"b", b"c", b"a|b", b"b|c"]
+    rows = tf.strings.ngrams(tf.ragged.constant([["a", "b"], ["c"]]), 2, pad_values=("<", ">"))
+    assert rows.to_list() == [[b"< a", b"a b", b"b >"], [b"< c", b"c >"]]
+    assert texts(tf.strings.ngrams(words[:2], 3, preserve_short_sequences=True)) == [b"a b"]
+    assert texts(tf.strings.ngrams([words[:2], words[2:]], 2)) == [[b"a b"], [b"c d"]]
+    assert texts(tf.strings.unsorted_segment_join(["a", "b", "c"], [0, 1, 0], 3, separator=":")) == [b"a:c", b"b", b""]
+
+
 def test_in_datasets(tf):
     dataset = tf.data.Dataset.from_tensor_slices(["a-1", "b-22"]).map(lambda t: tf.strings.split(t, "-")[1])
     assert [t.numpy() for t in dataset] == [b"1", b"22"]
