@@ -135,7 +135,7 @@ struct Making {
 // A step that makes an element out of one, on the thread that asks.
 inline Holds made_from(const Holds& in, const Making& making) {
   Holds holds = in;
-  const bool is_others = in.owned == 0;  // as elements of a cache are
+  const bool is_others = in.given == 0;  // as elements of a cache are, while it is run
   const std::uint64_t passed_on =
       std::min({making.shared, making.element, is_others ? in.element : in.given});
   const std::uint64_t made = making.element - passed_on;
@@ -146,7 +146,7 @@ inline Holds made_from(const Holds& in, const Making& making) {
   holds.given = in.keeps_last ? made + std::min(in.passing, making.shared)
                 : is_others   ? made
                               : making.element;
-  holds.owned = is_others ? made : making.element;
+  holds.owned = in.owned == 0 ? made : making.element;
   holds.passing = making.keeps_work ? holds.given - made : 0;
   // What it passes on may be in the element that steps before keep.
   const bool is_mixed = making.shared > 0 && in.given < in.owned && !is_others;
@@ -183,6 +183,7 @@ inline Holds placed(const Holds& in, std::uint64_t count, std::uint64_t element)
 // A step that keeps so many elements besides that which it gives.
 inline Holds with_buffer(const Holds& in, std::uint64_t count) {
   Holds holds = in;
+  holds.given = in.owned;  // others were made since
   holds.kept += count * in.owned;
   holds.busy += count * in.owned;
   holds.may_keep_last = in.keeps_last || in.may_keep_last;

@@ -1,4 +1,4 @@
-// A function of elements whose memory is measured at its first call.
+// A function of elements whose memory is measured at its first call, and again for larger elements.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,8 @@ class Measured {
   // run(), which uses the function. `given` says how many bytes of a result are the function's.
   template <class Run, class Given>
   auto call(const Element& element, const Run& run, const Given& given) const {
-    if (is_known_.load(std::memory_order_acquire)) return run();
+    const std::uint64_t size = bytes_of(element) + 1;  // 0: none was measured
+    if (size <= measured_.load(std::memory_order_acquire)) return run();
     if (options_.prepare) {
       const memory::BudgetScope scope(memory::kNoLimit);
       options_.prepare(element);
@@ -27,7 +28,7 @@ class Measured {
     const std::uint64_t nbytes = given(made);
     work_ = scope.peak();
     shared_ = nbytes - std::min(nbytes, scope.in_use());
-    is_known_.store(true, std::memory_order_release);
+    measured_.store(size, std::memory_order_release);
     return made;
   }
 
@@ -45,7 +46,7 @@ class Measured {
 
  private:
   const WorkOptions options_;
-  mutable std::atomic<bool> is_known_{false};
+  mutable std::atomic<std::uint64_t> measured_{0};  // the size of the largest element
   mutable std::atomic<std::uint64_t> work_{0}, shared_{0}, constants_{0};
 };
 

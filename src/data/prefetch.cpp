@@ -149,6 +149,7 @@ struct PrefetchNode : DatasetNode {
     // All wait, or all but one, which is being made; and somebody has another.
     holds.kept =
         std::max(holds.kept + capacity * holds.owned, (capacity - 1) * holds.owned + holds.busy);
+    holds.given = holds.owned;  // others were made since
     holds.busy = holds.kept + holds.given;
     holds.keeps_last = holds.may_keep_last = false;
     holds.trust = std::max(holds.trust, Trust::kMost);

@@ -94,6 +94,8 @@ struct ShuffleNode : DatasetNode {
     const std::size_t ahead = capacity() == 0 ? 0 : capacity() - 1;
     Holds holds = in->holds(use.taking_more(static_cast<std::int64_t>(ahead)));
     if (in->rows()) {
+      // What steps before keep goes when they have come to their end.
+      if (holds.kept > 0) holds.trust = std::max(holds.trust, Trust::kMost);
       holds.kept += rounded_up(capacity() * sizeof(std::int64_t));
       holds.busy += rounded_up(capacity() * sizeof(std::int64_t));
       return holds;

@@ -157,7 +157,9 @@ void set_forms(Feed& feed, const Nested& first) {
   // A run that is taken a part of may be begun anew in the middle of an epoch.
   const bool is_all = feed.num_taken == data::kAll;
   const data::BatchRows taken = is_all ? batches : batches.in_any_order();
-  feed.forms_trust = taken.trust;
+  // What steps hold was seen with the first batch, and would be more with a larger one.
+  const bool is_largest = std::ranges::max(batches.rows) == leaves[0].shape()[0];
+  feed.forms_trust = is_largest ? taken.trust : data::Trust::kAbout;
   feed.are_forms_in_order = taken.are_in_order;
 }
 

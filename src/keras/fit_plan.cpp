@@ -126,7 +126,7 @@ Phase prepare_phase(Model& model, TrainerState& state, StepKind kind, const Feed
                     std::uint64_t arena, MemoryPlan& largest) {
   Phase phase;
   // What the dataset has anyway, as a cache does, costs nothing on the host.
-  const data::Holds holds = feed.batches.node()->holds({});
+  const data::Holds holds = feed.batches.node()->holds({.num_taken = feed.num_taken});
   const std::uint64_t there = is_on_host(model) ? holds.element - holds.given : 0;
   for (const Nested& form : feed.forms) {
     Step step = prepare(model, state, kind, form);

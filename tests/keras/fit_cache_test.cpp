@@ -163,7 +163,9 @@ TEST(FitCacheTest, StepsPerEpochFillAPart) {
     EXPECT_TRUE(plan.is_bounded);
     const auto history = model->fit(dataset, options);
     EXPECT_LE(history->measured_peak_bytes, history->planned_peak_bytes) << steps;
-    if (steps == 2) EXPECT_LE(plan.pipeline_bytes, 4 * 32 * kRow + 2 * kBatch);
+    if (steps == 2) {
+      EXPECT_LE(plan.pipeline_bytes, 4 * 32 * kRow + 2 * kBatch);
+    }
   }
 }
 
@@ -299,8 +301,12 @@ TEST(FitCacheTest, PlanSaysNoMoreThanItKnows) {
           const FitPlan plan = model->plan_fit(training, options);
           const auto history = model->fit(training, options);
           EXPECT_EQ(plan.peak_bytes, history->planned_peak_bytes);
-          if (plan.is_exact) EXPECT_EQ(plan.peak_bytes, history->measured_peak_bytes);
-          if (plan.is_bounded) EXPECT_GE(plan.peak_bytes, history->measured_peak_bytes);
+          if (plan.is_exact) {
+            EXPECT_EQ(plan.peak_bytes, history->measured_peak_bytes);
+          }
+          if (plan.is_bounded) {
+            EXPECT_GE(plan.peak_bytes, history->measured_peak_bytes);
+          }
         }
       }
     }

@@ -312,7 +312,11 @@ def test_runs_of_models_fill_caches(tf):
 
 def test_plans_of_datasets(tf):
     model = small_model(tf)
-    training, validation = counted(tf, []).cache(), counted(tf, [], 40).cache()
+    def batches(num):
+        x, y = np.ones([4 * num, 8], np.float32), np.zeros([4 * num, 1], np.float32)
+        return tf.data.Dataset.from_tensor_slices((x, y)).batch(4).cache()
+
+    training, validation = batches(12), batches(40)
     plan = model.plan_fit(training, epochs=2, validation_data=validation)
     assert plan.is_bounded and plan.cached_bytes == 52 * (128 + 64)
     history = model.fit(training, epochs=2, validation_data=validation, verbose=0)
