@@ -135,7 +135,10 @@ struct PartNode : DatasetNode {
     std::int64_t num = use.num_taken;
     if (taken >= 0) num = std::min(num, taken);
     if (repeats == 0) num = 0;
-    return in->holds(use.taking(num).taking_more(skipped));
+    Holds holds = in->holds(use.taking(num).taking_more(skipped));
+    // What steps before keep goes with each round.
+    if (holds.kept > 0) holds.trust = std::max(holds.trust, Trust::kMost);
+    return holds;
   }
   bool can_begin_again() const override { return in->can_begin_again(); }
   BatchRows batch_rows() const override {
