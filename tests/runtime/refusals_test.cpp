@@ -119,13 +119,14 @@ TEST_F(RefusalsTest, StringsReachNoKernel) {
   const Tensor words = constant({std::string("a"), std::string("b")}, {2});
   const Tensor rows = constant({0, 1}, {2, 1});
   EXPECT_THROW(scatter_nd(rows, words, {4}), UnimplementedError);
-  EXPECT_THROW(words + words, UnimplementedError);
+  EXPECT_THROW(words * words, UnimplementedError);
   EXPECT_THROW(less(words, words), UnimplementedError);
   EXPECT_THROW(reduce_max(words), UnimplementedError);
   EXPECT_THROW(tensor_scatter_nd_add(words, rows, words), UnimplementedError);
   EXPECT_EQ(where(constant({true, false}), words, words).to_vector<std::string>(),
             words.to_vector<std::string>());  // by numbers of strings (string_ops.h)
   EXPECT_EQ(reshape(words, {2, 1}).to_vector<std::string>(), words.to_vector<std::string>());
+  EXPECT_EQ((words + words).to_vector<std::string>(), (std::vector<std::string>{"aa", "bb"}));
 }
 
 }  // namespace
