@@ -278,9 +278,10 @@ TEST(DatasetMemoryTest, ChildrenOfForkDoNotHang) {
 
 // An error is not the end, with a thread that reads ahead neither.
 TEST(DatasetMemoryTest, PrefetchGoesOnBehindAnError) {
-  const auto run = large_elements(6).prefetch(2).make_iterator();
+  std::unique_ptr<Iterator> run;
   {
-    const Room room(kBytes / 2);
+    const Room room(kBytes / 2);  // before its thread begins
+    run = large_elements(6).prefetch(2).make_iterator();
     for (int i = 0; i < 3; ++i) EXPECT_THROW(run->next(), ResourceExhaustedError);
   }
   for (int i = 0; i < 6; ++i) {
