@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "data/node.h"
+#include "keras/fit_rows.h"
 #include "plimsoll/data/files.h"
 #include "plimsoll/keras.h"
 #include "plimsoll/memory_api.h"
@@ -16,29 +17,12 @@ namespace {
 
 using data::Dataset;
 using data::Element;
-using layers::Dense;
 
-constexpr std::int64_t kWidth = 512;                                 // floats of a row
 constexpr std::uint64_t kRow = kWidth * sizeof(float) + 64;          // bytes of it, with its label
 constexpr std::uint64_t kBatch = 32 * (kWidth + 1) * sizeof(float);  // of 32 of them
 
-Dataset rows(std::int64_t num) {
-  return Dataset::from_tensor_slices(
-      {random::stateless_normal({num, kWidth}, {1, 2}), zeros({num, 1})});
-}
 Element twice(const Element& e) {
   return {e[0].leaf() * 2.0F, e[1].leaf()};
-}
-
-Sequential make_model(const std::string& memory_budget = "") {
-  Sequential model(
-      {Input({kWidth}), Dense({.units = 32, .activation = "relu"}), Dense({.units = 1})});
-  model->compile({.optimizer = "sgd", .loss = "mse", .memory_budget = memory_budget});
-  return model;
-}
-
-FitOptions silent(std::int64_t epochs = 2) {
-  return {.epochs = epochs, .verbose = Verbose::kSilent};
 }
 
 struct Case {

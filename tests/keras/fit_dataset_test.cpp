@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "data/node.h"
+#include "keras/fit_rows.h"
 #include "plimsoll/bytes.h"
 #include "plimsoll/keras.h"
 #include "plimsoll/memory_api.h"
@@ -16,24 +17,6 @@ namespace {
 using data::Dataset;
 using data::Element;
 using layers::Dense;
-
-constexpr std::int64_t kWidth = 512;  // floats of a row
-
-Dataset rows(std::int64_t num) {
-  return Dataset::from_tensor_slices(
-      {random::stateless_normal({num, kWidth}, {1, 2}), zeros({num, 1})});
-}
-
-Sequential make_model(const std::string& memory_budget = "") {
-  Sequential model(
-      {Input({kWidth}), Dense({.units = 32, .activation = "relu"}), Dense({.units = 1})});
-  model->compile({.optimizer = "sgd", .loss = "mse", .memory_budget = memory_budget});
-  return model;
-}
-
-FitOptions silent(std::int64_t epochs = 2) {
-  return {.epochs = epochs, .verbose = Verbose::kSilent};
-}
 
 struct Named {
   const char* name;
