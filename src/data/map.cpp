@@ -69,8 +69,9 @@ struct MapNode : DatasetNode, std::enable_shared_from_this<MapNode> {
     const bool has_threads = num_threads() > 1;
     const Holds before = in->holds(use.taking_more(has_threads ? taken_ahead(num_threads()) : 0));
     const Making making = work.making(largest_seen(), use);
-    return use.depth == Depth::kFull && has_threads ? held_by_threads(before, making, num_threads())
-                                                    : made_from(before, making);
+    return use.depth == Depth::kFull && has_threads
+               ? held_by_threads(before, making, num_threads(), in->batch_rows().rows.size() > 1)
+               : made_from(before, making);
   }
   BatchRows batch_rows() const override { return in->batch_rows(); }
   bool can_begin_again() const override { return in->can_begin_again(); }

@@ -145,8 +145,9 @@ std::unique_ptr<Iterator> make_parallel_map(std::unique_ptr<Iterator> in,
                                             const std::function<Element(const Element&)>& fn,
                                             const MapOptions::Enter& enter,
                                             std::size_t num_threads);
-// What so many threads hold; see made_from.
-Holds held_by_threads(const Holds& in, const Making& making, std::size_t num_threads);
+// What so many threads hold; see made_from. sizes_differ: smaller elements come among others.
+Holds held_by_threads(const Holds& in, const Making& making, std::size_t num_threads,
+                      bool sizes_differ);
 // The most elements that so many threads take before they are wanted.
 std::int64_t taken_ahead(std::size_t num_threads);
 NodePtr make_prefetch(NodePtr in, std::int64_t buffer_size);

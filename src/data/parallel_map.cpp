@@ -318,11 +318,14 @@ std::int64_t taken_ahead(std::size_t num_threads) {
   return static_cast<std::int64_t>((groups_ahead(num_threads) + 1) * kMaxGroup);
 }
 
-Holds held_by_threads(const Holds& in, const Making& making, std::size_t num_threads) {
+Holds held_by_threads(const Holds& in, const Making& making, std::size_t num_threads,
+                      bool sizes_differ) {
   const std::uint64_t element = making.element;
   // Small elements go in groups.
   const std::uint64_t most = element ? 2 * kGroupBytes / element : kMaxGroup;
-  const std::uint64_t group = std::clamp<std::uint64_t>(most, 1, kMaxGroup);
+  // After a small one the next group is larger, whatever comes then.
+  const std::uint64_t group =
+      std::min<std::uint64_t>(std::max<std::uint64_t>(most, 1) * (sizes_differ ? 2 : 1), kMaxGroup);
   // Groups with what they were made of, the work of each thread, and one that takes more.
   Holds holds;
   holds.element = holds.given = holds.owned = element;
