@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csetjmp>
 
+#include "data/jpeg_huffman.h"
 #include "data/jpeg_memory.h"
 #include "data/pixels.h"
 #include "plimsoll/data/image_files.h"
@@ -61,6 +62,7 @@ struct Reader {
   jpeg_decompress_struct jpeg{};
   ErrorState errors;
   Source source;
+  JpegHuffman codes;
   bool is_made = false;
   int channels = 0;
   bool is_cmyk = false;
@@ -115,9 +117,10 @@ void from_inks(const std::uint8_t* inks, std::uint8_t* to, std::size_t width, in
 constexpr JDIMENSION kMaxLines = 16;  // of a call: libjpeg gives as many as it has
 
 // `scratch` has room for a row of inks.
-bool read_rows(Reader& r, std::uint8_t* to, std::uint8_t* scratch) {
+bool read_rows(Reader& r, std::uint8_t* to, std::uint8_t* scratch, JpegCodes codes) {
   if (setjmp(r.errors.back)) return false;
   jpeg_start_decompress(&r.jpeg);
+  if (codes == JpegCodes::kFast) r.codes.take_over(&r.jpeg);
   const std::size_t row = std::size_t{r.jpeg.output_width} * static_cast<std::size_t>(r.channels);
   while (r.jpeg.output_scanline < r.jpeg.output_height) {
     std::uint8_t* line = to + r.jpeg.output_scanline * row;
@@ -229,14 +232,19 @@ Tensor decode_jpeg(std::string_view bytes, const JpegOptions& options) {
                  InvalidArgumentError,
                  "dct_method must be one of {{'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}}, got '{}'",
                  options.dct_method);
+  const Tensor image = decode_jpeg_by(JpegCodes::kFast, bytes, options);
+  return image.is_valid() ? image : decode_jpeg_by(JpegCodes::kAny, bytes, options);
+}
+
+Tensor decode_jpeg_by(JpegCodes codes, std::string_view bytes, const JpegOptions& options) {
   Reader r;
   begin(r, bytes, options);
-  const Tensor image =
-      allocate_pixels("JPEG", {r.jpeg.output_height, r.jpeg.output_width, r.channels});
+  Tensor image = allocate_pixels("JPEG", {r.jpeg.output_height, r.jpeg.output_width, r.channels});
   void* inks = nullptr;
   if (r.is_cmyk) inks = r.memory.memory().allocate(std::size_t{r.jpeg.output_width} * 4);
-  const bool is_read = read_rows(r, pixels_of(image), static_cast<std::uint8_t*>(inks));
+  const bool is_read = read_rows(r, pixels_of(image), static_cast<std::uint8_t*>(inks), codes);
   r.memory.memory().check();
+  if (r.codes.is_odd()) return {};
   PLIMSOLL_CHECK(is_read && (!r.source.is_cut_off || options.try_recover_truncated),
                  InvalidArgumentError, "Invalid JPEG data or crop window, data size {}: {}",
                  bytes.size(), is_read ? "the file is cut off" : r.errors.text);
