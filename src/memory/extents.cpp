@@ -51,6 +51,35 @@ Extents::Fit Extents::find_hole(std::uint64_t size, std::uint64_t alignment) con
   return hole ? Fit{hole, round_up(hole->address, alignment)} : Fit{};
 }
 
+// For a block smaller than a huge page: a place that has none, so that those of freed blocks stay
+// whole for the next ones that large. Behind them all, where nothing is yet, if need be.
+Extents::Fit Extents::find_small_pages(std::uint64_t size, std::uint64_t alignment) const noexcept {
+  constexpr int kTries = 8, kMaxSteps = 64;
+  const auto end_of_advised = [&](const Segment* hole, Address start) {  // 0: none is touched
+    const Region& region = *hole->region;
+    const std::uint64_t first = (start - region.base) / huge_;
+    const std::uint64_t last = (start + size - 1 - region.base) / huge_;
+    const std::uint8_t* const advised = region.advised.get();
+    return advised[last]    ? region.base + (last + 1) * huge_
+           : advised[first] ? region.base + (first + 1) * huge_
+                            : Address{0};
+  };
+  Segment* hole = holes_.find_at_least(size);
+  for (int i = 0; i < kTries && hole; ++i, hole = holes_.find_after(hole)) {
+    const Address start = round_up(hole->address, alignment);
+    if (start + size <= hole->end() && !end_of_advised(hole, start)) return {hole, start};
+  }
+  hole = holes_.find_largest();
+  if (!hole) return {};
+  Address start = round_up(hole->address, alignment);
+  for (int i = 0; i < kMaxSteps && start + size <= hole->end(); ++i) {
+    const Address next = end_of_advised(hole, start);
+    if (!next) return {hole, start};
+    start = round_up(next, alignment);
+  }
+  return {};
+}
+
 // Large blocks fill a buffer, small ones lie in those that are shared.
 Extents::Fit Extents::find_buffer(std::uint64_t size, std::uint64_t alignment) const noexcept {
   for (Segment* hole = holes_.find_at_least(size); hole; hole = holes_.find_after(hole)) {
@@ -260,7 +289,9 @@ Extents::Taken Extents::take(std::uint64_t nbytes, std::uint64_t alignment, bool
   if (huge_ && nbytes >= huge_) alignment = std::max(alignment, huge_);
   if (alignment > kNoLimit - size) return {.failure = Failure::kAddresses};
 
-  Fit fit = is_whole_ ? find_buffer(size, alignment) : find_hole(size, alignment);
+  Fit fit;
+  if (size < huge_) fit = find_small_pages(size, alignment);
+  if (!fit.hole) fit = is_whole_ ? find_buffer(size, alignment) : find_hole(size, alignment);
   if (!fit.hole) {
     const bool is_padded = !is_whole_ && alignment > std::max(granule_, huge_);
     Region* region = add_region(size + (is_padded ? alignment : 0));

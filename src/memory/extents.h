@@ -82,6 +82,7 @@ class Extents {
     Address address = 0;
   };
   Fit find_hole(std::uint64_t size, std::uint64_t alignment) const noexcept;
+  Fit find_small_pages(std::uint64_t size, std::uint64_t alignment) const noexcept;
   Fit find_buffer(std::uint64_t size, std::uint64_t alignment) const noexcept;
   std::uint64_t buffer_bytes(std::uint64_t size) const noexcept {
     return size <= kSharedBytes ? kSharedBytes : round_up(size, granule_);

@@ -105,10 +105,10 @@ Segment* HoleTree::find_after(const Segment* hole) const noexcept {
   return best;
 }
 
-std::uint64_t HoleTree::largest() const noexcept {
-  const Segment* s = root_;
+Segment* HoleTree::find_largest() const noexcept {
+  Segment* s = root_;
   while (s && s->right) s = s->right;
-  return s ? s->size : 0;
+  return s;
 }
 
 bool HoleTree::contains(const Segment* hole) const noexcept {

@@ -14,7 +14,7 @@ class HoleTree {
   Segment* find_at_least(std::uint64_t size) const noexcept;
   // The next larger (or equal, at a higher address) hole; null if none.
   Segment* find_after(const Segment* hole) const noexcept;
-  std::uint64_t largest() const noexcept;  // size of the largest hole
+  Segment* find_largest() const noexcept;  // null if none
   bool contains(const Segment* hole) const noexcept;
   bool is_valid() const noexcept;  // for walkers
 

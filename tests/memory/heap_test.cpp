@@ -417,5 +417,57 @@ TEST(HeapOptionsTest, RejectsNonsense) {
                InvalidArgumentError);
 }
 
+// Pages of the host, of which 512 at a time may be huge, whatever the system says.
+struct HugeSource final : Source {
+  const SourcePtr host = make_host_source({.huge_pages = false});
+  int num_melted = 0;  // times that huge pages were to be small again
+
+  std::string name() const override { return "huge"; }
+  std::uint64_t capacity() const noexcept override { return host->capacity(); }
+  std::uint64_t granularity() const noexcept override { return host->granularity(); }
+  std::uint64_t huge_granularity() const noexcept override { return 2_MiB; }
+  Address try_reserve(std::uint64_t nbytes) noexcept override { return host->try_reserve(nbytes); }
+  bool try_commit(Address at, std::uint64_t nbytes) noexcept override {
+    return host->try_commit(at, nbytes);
+  }
+  void decommit(Address at, std::uint64_t nbytes) noexcept override { host->decommit(at, nbytes); }
+  void release(Address at, std::uint64_t nbytes) noexcept override { host->release(at, nbytes); }
+  void advise_huge(Address, std::uint64_t, bool on) noexcept override { num_melted += !on; }
+};
+
+TEST(HugePagesTest, SmallBlocksLeaveThoseOfFreedOnesWhole) {
+  const auto source = std::make_shared<HugeSource>();
+  const Budget budget({.name = "test", .limit = 1_GiB});
+  Heap heap(source, budget, {});
+  const auto allocate = [&](std::uint64_t n) { return heap.allocate(n, Tag::kDataset); };
+  Block large[] = {allocate(9_MiB), allocate(9_MiB), allocate(9_MiB)};
+  const Address place = large[1].address();
+  large[1].release();
+  std::vector<Block> small;
+  for (int i = 0; i < 20; ++i) small.push_back(allocate(600_KiB));
+  EXPECT_EQ(source->num_melted, 0);
+  large[1] = allocate(9_MiB);
+  EXPECT_EQ(large[1].address(), place);
+
+  // Also where all is free and joined: they find the places that small ones had.
+  for (Block& block : large) block.release();
+  small.clear();
+  for (int i = 0; i < 20; ++i) small.push_back(allocate(600_KiB));
+  EXPECT_EQ(source->num_melted, 0);
+  EXPECT_TRUE(heap.is_valid());
+}
+
+// Where there is no other place, they go there.
+TEST(HugePagesTest, SmallBlocksTakeThemInTheEnd) {
+  const auto source = std::make_shared<HugeSource>();
+  const Budget budget({.name = "test", .limit = 8_MiB});
+  Heap heap(source, budget, {});
+  heap.allocate(8_MiB, Tag::kDataset).release();
+  std::vector<Block> small;
+  for (int i = 0; i < 13; ++i) small.push_back(heap.allocate(600_KiB, Tag::kDataset));
+  EXPECT_LE(heap.stats().committed_bytes, 8_MiB);
+  EXPECT_TRUE(heap.is_valid());
+}
+
 }  // namespace
 }  // namespace plimsoll::memory
