@@ -3,6 +3,7 @@
 
 #include "data/node.h"
 #include "data/retry.h"
+#include "data/row_places.h"
 #include "data/row_stack.h"
 #include "runtime/call_site.h"
 
@@ -53,13 +54,12 @@ class BatchRun : public Iterator {
     std::int64_t num_elements;         // that are to come; below 0: see cardinality
     std::atomic<bool>* has_collected;  // told once; the node's
   };
-  BatchRun(NodePtr node, std::unique_ptr<Iterator> in, const Options& options)
-      : node_(std::move(node)), in_(std::move(in)), options_(options) {}
+  BatchRun(NodePtr node, const NodePtr& in, const Options& options)
+      : node_(std::move(node)), in_(in->iterate_into(places_)), options_(options) {}
 
   std::optional<Element> next() override {
     while (num_rows() < options_.size) {
-      if (!waiting_) waiting_ = in_->next();
-      if (!waiting_) break;
+      if (!waiting_ && !receive()) break;
       const TagScope tag(memory::Tag::kDataset);
       if (!is_dropped()) add(*waiting_);
       waiting_.reset();  // not before: without memory for it it waits for another try
@@ -70,6 +70,7 @@ class BatchRun : public Iterator {
     const auto drop = [&] {
       elements_.clear();
       num_taken_ += count;
+      places_->end();
     };
     Element batch = call_or_drop(
         [&] { return stack_.is_begun() ? stack_.take() : stack_elements(elements_); }, drop);
@@ -79,6 +80,11 @@ class BatchRun : public Iterator {
   }
 
  private:
+  bool receive() {
+    waiting_ = call_or_drop([&] { return in_->next(); }, [&] { places_->close(); });
+    if (waiting_) ++num_received_;
+    return waiting_.has_value();
+  }
   std::int64_t num_rows() const {
     return stack_.is_begun() ? stack_.num_rows() : static_cast<std::int64_t>(elements_.size());
   }
@@ -96,21 +102,29 @@ class BatchRun : public Iterator {
            options_.num_elements - num_taken_ < options_.size;
   }
   void add(const Element& element) {
-    if (num_rows() == 0 && !stack_.is_begun() && expected() > 0 && RowStack::can_hold(element))
+    if (num_rows() == 0 && !stack_.is_begun() && expected() > 0 && RowStack::can_hold(element)) {
       stack_.begin(element, expected());
+      places_->begin(stack_.leaves(), num_received_ - 1, expected());
+    }
+    if (places_->is_spoiled() && stack_.is_begun()) {
+      stack_.renew();
+      places_->end();
+    }
     if (stack_.is_begun() && stack_.add(element)) return;
     if (stack_.is_begun()) {  // another device, or no batch at all
       elements_ = stack_.rows();
       stack_.take();
+      places_->end();
     }
     elements_.push_back(element);
     *options_.has_collected = true;
   }
 
   const NodePtr node_;
+  const std::shared_ptr<RowPlaces> places_ = std::make_shared<RowPlaces>();
   const std::unique_ptr<Iterator> in_;
   const Options options_;
-  std::int64_t num_taken_ = 0;
+  std::int64_t num_taken_ = 0, num_received_ = 0;
   std::optional<Element> waiting_;  // for memory
   RowStack stack_;
   std::vector<Element> elements_;
@@ -124,7 +138,7 @@ struct BatchNode : DatasetNode, std::enable_shared_from_this<BatchNode> {
 
   std::unique_ptr<Iterator> iterate() const override {
     if (in->rows()) return std::make_unique<RowBatchRun>(in, size, drop);
-    return std::make_unique<BatchRun>(shared_from_this(), in->iterate(),
+    return std::make_unique<BatchRun>(shared_from_this(), in,
                                       BatchRun::Options{.size = size,
                                                         .drop = drop,
                                                         .num_elements = in->cardinality(),

@@ -1,8 +1,9 @@
 // The codes of a JPEG file's pixels, read faster than libjpeg does.
 //
-// libjpeg finds a code by eight bits, longer ones bit by bit, and reads the number behind it apart.
-// Here one look at kLookBits bits gives both for nearly all of them: a table has, for any bits, the
-// code and the number that they begin with. It takes the place of libjpeg's own decoder of codes,
+// libjpeg finds a code by eight bits, longer ones bit by bit, and looks at the length of the number
+// behind it, and at what is left of the file, each time. Here one look at kLookBits bits gives the
+// code and the length of its number, both are taken without another question, and the end of the
+// file is looked for once for many codes. It takes the place of libjpeg's own decoder of codes,
 // which is one of the modules that libjpeg is made of; all else stays libjpeg's.
 //
 //   JpegHuffman codes;
@@ -53,7 +54,7 @@ class JpegHuffman {
     Entry entries[1 << kLookBits];
     // Of codes that are longer: those of `n` bits are below limit[n], seen as the first of 16 bits,
     // and stand at symbols[(code >> (16 - n)) + offset[n]].
-    std::uint32_t limit[18];
+    std::uint32_t limit[17];
     std::int32_t offset[17];
     std::uint8_t symbols[256];
     bool is_dc;

@@ -63,7 +63,8 @@ struct MapNode : DatasetNode, std::enable_shared_from_this<MapNode> {
   };
 
   explicit MapNode(const WorkOptions& options) : work(options) {}
-  std::unique_ptr<Iterator> iterate() const override;
+  std::unique_ptr<Iterator> iterate() const override { return iterate_into(nullptr); }
+  std::unique_ptr<Iterator> iterate_into(std::shared_ptr<RowPlaces> places) const override;
   std::int64_t cardinality() const override { return in->cardinality(); }
   Holds holds(const Use& use) const override {
     const bool has_threads = num_threads() > 1;
@@ -82,11 +83,11 @@ struct MapNode : DatasetNode, std::enable_shared_from_this<MapNode> {
   }
 };
 
-std::unique_ptr<Iterator> MapNode::iterate() const {
+std::unique_ptr<Iterator> MapNode::iterate_into(std::shared_ptr<RowPlaces> places) const {
   std::unique_ptr<Iterator> elements = in->rows() ? iterate_elements(in) : in->iterate();
   std::unique_ptr<Iterator> run;
   if (num_threads() > 1) {
-    run = make_parallel_map(std::move(elements), measured, enter, num_threads());
+    run = make_parallel_map(std::move(elements), measured, enter, num_threads(), std::move(places));
   } else {
     run = std::make_unique<MapRun>(std::move(elements), measured);
   }

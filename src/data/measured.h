@@ -6,6 +6,7 @@
 
 #include "data/node.h"
 #include "plimsoll/memory_api.h"
+#include "runtime/output_place.h"
 
 namespace plimsoll::data {
 
@@ -18,6 +19,7 @@ class Measured {
   auto call(const Element& element, const Run& run, const Given& given) const {
     const std::uint64_t size = bytes_of(element) + 1;  // 0: none was measured
     if (size <= measured_.load(std::memory_order_acquire)) return run();
+    const OutputPlace none;  // what is measured has memory of its own
     if (options_.prepare) {
       const memory::BudgetScope scope(memory::kNoLimit);
       options_.prepare(element);

@@ -43,9 +43,15 @@ struct BatchRows {
   }
 };
 
+class RowPlaces;
+
 struct DatasetNode {
   virtual ~DatasetNode() = default;
   virtual std::unique_ptr<Iterator> iterate() const = 0;
+  // The same for a batch, whose rows may be places for what is made.
+  virtual std::unique_ptr<Iterator> iterate_into(std::shared_ptr<RowPlaces>) const {
+    return iterate();
+  }
   virtual std::int64_t cardinality() const = 0;
   // What a run holds, as far as sizes are known or have been seen.
   virtual Holds holds(const Use& use) const = 0;
@@ -140,11 +146,11 @@ Element pad_elements(std::span<const Element> elements, const PaddedBatchOptions
 NodePtr make_shuffle(NodePtr in, std::int64_t buffer_size, const ShuffleOptions& options);
 NodePtr make_batch(NodePtr in, std::int64_t batch_size, const BatchOptions& options);
 NodePtr make_map(NodePtr in, std::function<Element(const Element&)> fn, const MapOptions& options);
-// pre: fn and enter outlive it.
+// places: for what is made, or null. pre: fn and enter outlive it.
 std::unique_ptr<Iterator> make_parallel_map(std::unique_ptr<Iterator> in,
                                             const std::function<Element(const Element&)>& fn,
-                                            const MapOptions::Enter& enter,
-                                            std::size_t num_threads);
+                                            const MapOptions::Enter& enter, std::size_t num_threads,
+                                            std::shared_ptr<RowPlaces> places);
 // What so many threads hold; see made_from. sizes_differ: smaller elements come among others.
 Holds held_by_threads(const Holds& in, const Making& making, std::size_t num_threads,
                       bool sizes_differ);

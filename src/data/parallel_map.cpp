@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "data/node.h"
+#include "data/row_places.h"
 #include "data/waiting.h"
 #include "runtime/call_site.h"
 
@@ -40,10 +41,11 @@ struct Outcome {
 class Workers {
  public:
   Workers(std::unique_ptr<Iterator> in, const MapFn& fn, const MapOptions::Enter& enter,
-          std::size_t num_threads)
+          std::size_t num_threads, std::shared_ptr<RowPlaces> places)
       : in_(std::move(in)),
         fn_(fn),
         enter_(enter),
+        places_(std::move(places)),
         scope_(share_work_scope()),
         num_ahead_(groups_ahead(num_threads)) {
     // Kernels on these threads share the cores.
@@ -99,6 +101,7 @@ class Workers {
   struct Group {
     State state = State::kRunning;
     std::vector<Element> in;  // none: an error of the input
+    std::int64_t first = 0;   // its number
     std::deque<Outcome> out;
     std::exception_ptr shortage;  // there is no memory, not even after all others have given theirs
   };
@@ -175,6 +178,8 @@ class Workers {
     Group* group = nullptr;
     if (!elements.empty()) {
       group = &groups_.emplace_back();
+      group->first = num_taken_;
+      num_taken_ += static_cast<std::int64_t>(elements.size());
       group->in = std::move(elements);
     }
     if (error && !is_short) {
@@ -188,6 +193,7 @@ class Workers {
   void compute(std::unique_lock<std::mutex>& lock, Group& group) {
     group.state = State::kRunning;
     const std::vector<Element> in = group.in;
+    const std::int64_t first = group.first;
     bool is_alone = num_running_++ == 0 && !is_taking_ && is_wanted_ && &group == &groups_.front();
     const std::uint64_t begun = ++num_begun_;
     lock.unlock();
@@ -199,7 +205,7 @@ class Workers {
       const TagScope tag(memory::Tag::kDataset);
       while (out.size() < in.size() && !shortage) {
         try {
-          out.push_back({fn_(in[out.size()]), nullptr});
+          out.push_back({make(in[out.size()], first + std::ssize(out)), nullptr});
         } catch (const ResourceExhaustedError&) {
           shortage = std::current_exception();
         } catch (...) {
@@ -226,6 +232,11 @@ class Workers {
     group.state = State::kReady;
   }
 
+  Element make(const Element& in, std::int64_t number) const {
+    if (!places_) return fn_(in);
+    return places_->make_in_place(number, [&] { return fn_(in); });
+  }
+
   // Results that there was memory for stand; what is left waits behind them. False: all waits.
   bool finish_short(Group& group, std::deque<Outcome>& out, const std::exception_ptr& shortage,
                     bool is_alone) {
@@ -243,6 +254,7 @@ class Workers {
     Group& rest = *groups_.emplace(std::next(at));
     rest.state = State::kWaiting;
     rest.in.assign(group.in.begin() + num_done, group.in.end());
+    rest.first = group.first + num_done;
     group.in.resize(out.size());
     shrink();
     return true;
@@ -277,6 +289,7 @@ class Workers {
   const std::unique_ptr<Iterator> in_;
   const MapFn& fn_;
   const MapOptions::Enter& enter_;
+  const std::shared_ptr<RowPlaces> places_;  // null: there are none
   const BudgetScopePtr scope_;
   std::mutex mutex_;                 // guards what follows
   std::condition_variable changed_;  // for threads: there may be something to do
@@ -285,6 +298,7 @@ class Workers {
   std::size_t group_size_ = 1;       // of the next one
   std::list<Group> groups_;
   std::exception_ptr shortage_;  // for another element, though nobody else holds any
+  std::int64_t num_taken_ = 0;   // elements of in_
   std::uint64_t num_begun_ = 0;  // times that a thread began to take or to compute
   int num_running_ = 0;          // threads that compute
   int num_said_ = 0;             // times that memory was short
@@ -298,8 +312,8 @@ class Workers {
 class ParallelMapRun : public Iterator {
  public:
   ParallelMapRun(std::unique_ptr<Iterator> in, const MapFn& fn, const MapOptions::Enter& enter,
-                 std::size_t num_threads)
-      : workers_(std::move(in), fn, enter, num_threads) {}
+                 std::size_t num_threads, std::shared_ptr<RowPlaces> places)
+      : workers_(std::move(in), fn, enter, num_threads, std::move(places)) {}
   std::optional<Element> next() override { return workers_->next(); }
 
  private:
@@ -309,9 +323,9 @@ class ParallelMapRun : public Iterator {
 }  // namespace
 
 std::unique_ptr<Iterator> make_parallel_map(std::unique_ptr<Iterator> in, const MapFn& fn,
-                                            const MapOptions::Enter& enter,
-                                            std::size_t num_threads) {
-  return std::make_unique<ParallelMapRun>(std::move(in), fn, enter, num_threads);
+                                            const MapOptions::Enter& enter, std::size_t num_threads,
+                                            std::shared_ptr<RowPlaces> places) {
+  return std::make_unique<ParallelMapRun>(std::move(in), fn, enter, num_threads, std::move(places));
 }
 
 std::int64_t taken_ahead(std::size_t num_threads) {

@@ -10,6 +10,7 @@
 #include "plimsoll/tensor.h"
 #include "runtime/context.h"
 #include "runtime/dispatch.h"
+#include "runtime/output_place.h"
 
 namespace plimsoll::io {
 
@@ -28,8 +29,10 @@ inline Tensor allocate_pixels(const char* what, std::vector<std::int64_t> dims,
     pixels *= dim;
   }
   static const memory::Owner owner(memory::Tag::kDataset, "decode_image");
-  return allocate_tensor(Context::get().cpu(), dtype, Shape(std::span<const std::int64_t>(dims)),
-                         owner);
+  Device& device = Context::get().cpu();
+  const Shape shape{std::span<const std::int64_t>(dims)};
+  const Tensor placed = OutputPlace::try_take(device, {dtype, shape});
+  return placed.is_valid() ? placed : allocate_tensor(device, dtype, shape, owner);
 }
 // pre: nobody else has seen the tensor yet.
 inline std::uint8_t* pixels_of(const Tensor& image) {

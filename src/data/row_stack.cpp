@@ -53,30 +53,29 @@ bool RowStack::add(const Element& element) {
            owner_of(leaves_[at]) == owner_of(t);
   });
   if (!fits || i != leaves_.size()) return false;
-  if (num_rows_ == capacity_) grow();
+  if (num_rows_ == capacity_) reserve(2 * capacity_);
   i = 0;
   element.for_each([&](const Tensor& t) {
     const Tensor& to = leaves_[i++];
     const std::uint64_t width = row_bytes(to);
-    if (width == 0) return;
-    owner_of(to)->move(address_of(to) + static_cast<std::uint64_t>(num_rows_) * width,
-                       address_of(t), width);
+    const memory::Address place = address_of(to) + static_cast<std::uint64_t>(num_rows_) * width;
+    if (width > 0 && place != address_of(t)) owner_of(to)->move(place, address_of(t), width);
   });
   ++num_rows_;
   return true;
 }
 
-void RowStack::grow() {
+void RowStack::reserve(std::int64_t capacity) {
   const Element old = batch_;
   batch_ = old.map([&](const Tensor& t) {
-    const Tensor more = allocate_tensor(*owner_of(t), t.dtype(),
-                                        with_rows(2 * capacity_, row_dims(t)), batch_owner());
-    if (t.nbytes() > 0)
-      owner_of(t)->move(address_of(more), address_of(t), static_cast<std::uint64_t>(t.nbytes()));
-    return more;
+    const Tensor made =
+        allocate_tensor(*owner_of(t), t.dtype(), with_rows(capacity, row_dims(t)), batch_owner());
+    const std::uint64_t nbytes = static_cast<std::uint64_t>(num_rows_) * row_bytes(t);
+    if (nbytes > 0) owner_of(t)->move(address_of(made), address_of(t), nbytes);
+    return made;
   });
   leaves_ = batch_.flatten();
-  capacity_ *= 2;
+  capacity_ = capacity;
 }
 
 std::vector<Element> RowStack::rows() const {

@@ -17,17 +17,21 @@ class RowStack {
   // Room for so many elements like this one, which is none of them yet.
   // memory: the batch (tag dataset). throws: ResourceExhaustedError. pre: can_hold, not begun.
   void begin(const Element& like, std::int64_t capacity);
-  // Another one. False, and nothing has changed, if it is on another device than the first or of
-  // another form. memory: none, unless there are more than was said. throws:
-  // ResourceExhaustedError.
+  // Its tensors, for elements that come to be in their rows. pre: begun.
+  const std::vector<Tensor>& leaves() const noexcept { return leaves_; }
+  // Another one; not copied if it stands there. False, and nothing has changed, if it is on another
+  // device than the first or of another form. memory: none, unless there are more than was said.
+  // throws: ResourceExhaustedError.
   bool add(const Element& element);
+  // From now on in other memory, as much of it. throws: ResourceExhaustedError.
+  void renew() { reserve(capacity_); }
   // The elements so far, where they stand.
   std::vector<Element> rows() const;
   // The batch, and begins anew. Of fewer elements than it has room for, a view of them.
   Element take();
 
  private:
-  void grow();
+  void reserve(std::int64_t capacity);
 
   Element batch_;               // tensors of capacity_ rows
   std::vector<Tensor> leaves_;  // of it

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/check.h"
+#include "memory/block_part.h"
 #include "memory/purger.h"
 
 namespace plimsoll::memory {
@@ -205,6 +206,19 @@ void HeapImpl::forget_block(const Block& block) noexcept {
   }
   if (waiting) wake_waiters(*waiting);
   if (is_last) delete this;
+}
+
+Block HeapImpl::part_of(const Block& whole, std::uint64_t offset, std::uint64_t nbytes) noexcept {
+  PLIMSOLL_ASSERT(offset + nbytes <= whole.nbytes());
+  Block part;
+  part.address_ = whole.address_ + offset;
+  part.nbytes_ = nbytes;
+  part.owner_ = whole.owner_;
+  return part;
+}
+
+Block part_of(const Block& whole, std::uint64_t offset, std::uint64_t nbytes) noexcept {
+  return HeapImpl::part_of(whole, offset, nbytes);
 }
 
 std::uint64_t HeapImpl::purge(std::uint64_t want, int min_age) noexcept {

@@ -36,6 +36,9 @@ class HeapImpl final : public Reclaimer {
     return options_.up_front && source_->is_whole() ? 0 : purge(nbytes, 0);
   }
 
+  // See memory/block_part.h.
+  static Block part_of(const Block& whole, std::uint64_t offset, std::uint64_t nbytes) noexcept;
+
   void orphan() noexcept;  // the Heap object is gone; goes itself with the last block
   HeapStats stats() const;
   bool is_valid() const noexcept;

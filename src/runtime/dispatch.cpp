@@ -9,6 +9,7 @@
 #include "runtime/call_site.h"
 #include "runtime/copies.h"
 #include "runtime/kernel_cache.h"
+#include "runtime/output_place.h"
 #include "runtime/placement.h"
 #include "runtime/string_ops.h"
 #include "runtime/tape.h"
@@ -145,6 +146,24 @@ DeviceSpan span_of(const Tensor& tensor) noexcept {
   return {impl->buffer->block.address(), impl->offset, tensor_bytes(impl->dtype, impl->shape)};
 }
 
+// Runs a kernel whose one output has a place already. False: there is none.
+bool try_run_in_place(const PreparedKernel& kernel, const KernelCall& call,
+                      std::span<const DeviceSpan> in, Device& device, Tensor& out) {
+  Tensor made = OutputPlace::try_take(device, call.out[0]);
+  if (!made.is_valid()) return false;
+  memory::Block block;
+  memory::Refusal why;
+  if (!device.heap().try_allocate(kernel.scratch_bytes(), owners_of(call.op).scratch, &block, &why,
+                                  64, scope_budget(device)))
+    throw_oom(call.out[0], device, why);
+  const DeviceSpan span = span_of(made);
+  DeviceSpan slots[ScratchBook::kMaxSlots];
+  const auto granted = kernel.grant(block.address(), slots);
+  kernel.run({call, in, {&span, 1}, granted, kernel.state()}).throw_if_error(op_name(call.op));
+  out = std::move(made);
+  return true;
+}
+
 // Runs a kernel whose memory is there: `blocks` are the outputs, then the scratch.
 void run_kernel(const PreparedKernel& kernel, const KernelCall& call,
                 std::span<const DeviceSpan> in, Device& device, std::span<memory::Block> blocks,
@@ -169,11 +188,14 @@ void execute(const KernelCall& call, std::span<const Tensor> in, Device& device,
     return;
   }
   const PreparedKernel kernel = find_kernel(device.kernels(), call);
+  FewOrMore<DeviceSpan> in_spans(in.size());
+  for (std::size_t i = 0; i < in.size(); ++i) in_spans[i] = span_of(in[i]);
+  if (OutputPlace::is_any() && call.out.size() == 1 &&
+      try_run_in_place(kernel, call, in_spans, device, out[0])) [[unlikely]]
+    return;
   FewOrMore<memory::Block> blocks(call.out.size() + 1);
   const std::uint64_t scratch = kernel.scratch_bytes();
   allocate_all(call.op, device, call.out, {&scratch, 1}, blocks);
-  FewOrMore<DeviceSpan> in_spans(in.size());
-  for (std::size_t i = 0; i < in.size(); ++i) in_spans[i] = span_of(in[i]);
   run_kernel(kernel, call, in_spans, device, blocks, out);
 }
 
