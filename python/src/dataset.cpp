@@ -165,13 +165,22 @@ data::PaddedBatchOptions to_padding(const std::vector<std::vector<std::int64_t>>
           .drop_remainder = drop_remainder};
 }
 
+// Threads that wait for others, and long loops, let Python see to its signals.
+void check_signals() {
+  if (!PyGILState_GetThisThreadState()) return;  // no thread of Python
+  const nb::gil_scoped_acquire lock;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
 Element reduce(const Dataset& dataset, nb::handle initial, const DatasetFunction& fn) {
   Element state = to_dataset_element(initial);
   const nb::gil_scoped_release release;
   const interop::InitScope now;
   const std::unique_ptr<data::Iterator> run = dataset.make_iterator();
-  while (auto element = run->next())
+  for (std::int64_t i = 1; auto element = run->next(); ++i) {
     state = (*fn.callback)(Element(Element::List{std::move(state), std::move(*element)}));
+    if (i % 256 == 0) check_signals();
+  }
   return state;
 }
 
@@ -339,13 +348,6 @@ void bind_functions(Class& c) {
       .def("reduce", [](const Dataset& d, nb::handle initial, const DatasetFunction& fn) {
         return from_dataset_element(reduce(d, initial, fn));
       });
-}
-
-// Threads that wait for others let Python see to its signals.
-void check_signals() {
-  if (!PyGILState_GetThisThreadState()) return;  // no thread of Python
-  const nb::gil_scoped_acquire lock;
-  if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
 }  // namespace

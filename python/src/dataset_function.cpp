@@ -145,7 +145,14 @@ nb::object PyCallback::call_eagerly(const Element& element) const {
   const nb::object args = args_of(element);
   const EagerScope now;
   nb::object returned = nb::steal(PyObject_Call(fn.ptr(), args.ptr(), nullptr));
-  if (!returned.is_valid()) throw nb::python_error();
+  if (!returned.is_valid()) {
+    // It would end who iterates, as if there were no more elements.
+    if (PyErr_ExceptionMatches(PyExc_StopIteration)) {
+      PyErr_Clear();
+      throw InvalidArgumentError(fmt::format("the function of {} raised StopIteration", name_));
+    }
+    throw nb::python_error();
+  }
   // A list of results is a tuple of them, as in TensorFlow.
   if (PyList_Check(returned.ptr())) return nb::steal(PyList_AsTuple(returned.ptr()));
   return returned;

@@ -5,6 +5,7 @@
 #include "data/retry.h"
 #include "data/row_places.h"
 #include "data/row_stack.h"
+#include "data/waiting.h"
 #include "runtime/call_site.h"
 
 namespace plimsoll::data {
@@ -81,6 +82,7 @@ class BatchRun : public Iterator {
 
  private:
   bool receive() {
+    check_going();
     waiting_ = call_or_drop([&] { return in_->next(); }, [&] { places_->close(); });
     if (waiting_) ++num_received_;
     return waiting_.has_value();

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "data/measured.h"
+#include "data/waiting.h"
 #include "plimsoll/ops.h"
 #include "runtime/call_site.h"
 
@@ -32,6 +33,7 @@ class SharedRun {
   explicit SharedRun(const Dataset& dataset) : run_(dataset.make_iterator()) {}
   // Whether there is another element.
   bool look() {
+    check_going();
     if (!element_) element_ = run_->next();
     return element_.has_value();
   }
@@ -136,13 +138,14 @@ struct Predicate {
     return measured.call(
         element, [&] { return fn(element); }, [](bool) { return std::uint64_t{0}; });
   }
-  Holds held(Holds holds, const Use& use) const {
-    const Making making = measured.making(0, use);
+  Holds held(Holds holds, const Use& use, const BatchRows& batches) const {
+    const Making making = measured.making(0, use, batches);
     const std::uint64_t stays = making.keeps_work ? making.work : 0;
     holds.busy = std::max(holds.busy + stays, holds.kept + holds.given + making.work);
     holds.kept += stays;
-    holds.trust = std::max(holds.trust, Trust::kMost);
-    return holds;
+    // Nothing is known of what kernels keep for other shapes.
+    holds.trust = std::max(holds.trust, making.others > 0 ? Trust::kAbout : Trust::kMost);
+    return with_others(holds, making);
   }
 };
 
@@ -185,8 +188,8 @@ Dataset chosen(const Dataset& in, std::function<bool(const Element&)> fn,
                     .leaves_out = true,
                     .holds =
                         [in, predicate](const Use& use, std::uint64_t) {
-                          return reading_on(
-                              predicate->held(in.node()->holds(use.taking_all()), use));
+                          return reading_on(predicate->held(in.node()->holds(use.taking_all()), use,
+                                                            in.node()->batch_rows()));
                         }});
 }
 

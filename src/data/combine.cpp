@@ -3,10 +3,12 @@
 #include <deque>
 #include <exception>
 #include <limits>
+#include <mutex>
 
 #include "base/check.h"
 #include "data/node.h"
 #include "data/retry.h"
+#include "data/waiting.h"
 #include "plimsoll/ops.h"
 
 namespace plimsoll::data {
@@ -107,43 +109,124 @@ bool same_form(const Nest<DType>& a, const Element& b) {
   return true;
 }
 
+// The most that a dataset inside of another one held besides the element that it gave, as far as
+// runs have shown.
+class InnerHolds {
+ public:
+  void open(const Dataset& inner) {
+    std::scoped_lock lock(mutex_);
+    opened_ = inner.node();
+  }
+  void close(const Dataset& inner) { note(*inner.node()); }
+  std::uint64_t nbytes() {
+    if (const NodePtr inner = opened()) note(*inner);
+    std::scoped_lock lock(mutex_);
+    return nbytes_;
+  }
+
+ private:
+  NodePtr opened() {
+    std::scoped_lock lock(mutex_);
+    return opened_.lock();
+  }
+  // Datasets may be inside of themselves.
+  void note(const DatasetNode& inner) {
+    constexpr int kMaxDepth = 8;
+    static constinit thread_local int depth = 0;
+    if (depth == kMaxDepth) return;
+    ++depth;
+    FullCaches filled;
+    const Holds holds = inner.holds({.filled = &filled});
+    --depth;
+    const std::uint64_t most = std::max({holds.most(), holds.ending, filled.nbytes()});
+    std::scoped_lock lock(mutex_);
+    nbytes_ = std::max(nbytes_, most - std::min(most, holds.given));
+  }
+
+  std::mutex mutex_;                         // guards what follows
+  std::weak_ptr<const DatasetNode> opened_;  // the last one
+  std::uint64_t nbytes_ = 0;
+};
+
 // Elements of several datasets in turns.
 class InterleaveRun : public Iterator {
  public:
   InterleaveRun(std::unique_ptr<Iterator> in, Dataset::DatasetFn fn, std::size_t cycle,
-                std::int64_t block)
-      : in_(std::move(in)), fn_(std::move(fn)), open_(cycle), block_(block) {}
+                std::int64_t block, std::shared_ptr<InnerHolds> holds)
+      : in_(std::move(in)),
+        fn_(std::move(fn)),
+        open_(cycle),
+        block_(block),
+        holds_(std::move(holds)) {}
+  ~InterleaveRun() override {
+    for (Open& open : open_) close(open);
+  }
 
   std::optional<Element> next() override {
+    const Depth depth;
     std::size_t num_empty = 0;
     while (num_empty < open_.size()) {
-      std::unique_ptr<Iterator>& run = open_[at_];
-      if (!run && !(run = open_next())) {
+      Open& open = open_[at_];
+      if (!open.run && !open_next(open)) {
         ++num_empty;
         advance();
         continue;
       }
       num_empty = 0;
-      if (auto element = run->next()) {
+      if (auto element = open.run->next()) {
         if (++num_given_ == block_) advance();
         return element;
       }
-      run.reset();  // its place is filled when its turn comes again
+      close(open);  // its place is filled when its turn comes again
       advance();
     }
     return std::nullopt;
   }
 
  private:
-  std::unique_ptr<Iterator> open_next() {
-    if (is_over_) return nullptr;
+  // How many such runs call each other on this thread. One whose function gives the dataset itself
+  // would do so without end.
+  struct Depth {
+    static constexpr int kMost = 256;
+    inline static constinit thread_local int depth = 0;
+    Depth() {
+      PLIMSOLL_CHECK(depth < kMost, InvalidArgumentError,
+                     "datasets of flat_map and interleave are nested more than {} deep: does a "
+                     "function give the dataset that it is a step of?",
+                     kMost);
+      ++depth;
+    }
+    ~Depth() { --depth; }
+    Depth(const Depth&) = delete;
+    Depth& operator=(const Depth&) = delete;
+  };
+
+  struct Open {
+    std::optional<Dataset> dataset;
+    std::unique_ptr<Iterator> run;
+  };
+
+  bool open_next(Open& open) {
+    check_going();
+    if (is_over_) return false;
     if (!waiting_) waiting_ = in_->next();
     is_over_ = !waiting_;
-    if (is_over_) return nullptr;
-    auto run =
-        call_or_drop([&] { return fn_(*waiting_).make_iterator(); }, [&] { waiting_.reset(); });
+    if (is_over_) return false;
+    call_or_drop(
+        [&] {
+          open.dataset = fn_(*waiting_);
+          open.run = open.dataset->make_iterator();
+          holds_->open(*open.dataset);
+        },
+        [&] { waiting_.reset(); });
     waiting_.reset();  // not before: without memory for it it waits for another try
-    return run;
+    return true;
+  }
+  void close(Open& open) {
+    if (!open.run) return;
+    holds_->close(*open.dataset);
+    open.run.reset();
+    open.dataset.reset();
   }
   void advance() {
     at_ = (at_ + 1) % open_.size();
@@ -153,8 +236,9 @@ class InterleaveRun : public Iterator {
   const std::unique_ptr<Iterator> in_;
   const Dataset::DatasetFn fn_;
   std::optional<Element> waiting_;
-  std::vector<std::unique_ptr<Iterator>> open_;
+  std::vector<Open> open_;
   const std::int64_t block_;
+  const std::shared_ptr<InnerHolds> holds_;
   std::size_t at_ = 0;
   std::int64_t num_given_ = 0;
   bool is_over_ = false;
@@ -321,19 +405,24 @@ Dataset Dataset::interleave(DatasetFn fn, const InterleaveOptions& options) cons
   PLIMSOLL_CHECK(options.block_length > 0, InvalidArgumentError,
                  "`block_length` must be > 0. Received: {}", options.block_length);
   const std::int64_t cycle = options.cycle_length == kAutotune ? kCycle : options.cycle_length;
-  // Of the datasets that it opens, the largest elements that came are known.
-  const auto holds = [in = *this, cycle](const Use& use, std::uint64_t seen) {
+  // Of the datasets that it opens, the largest elements that came are known, and what those held
+  // that were there; others may hold more.
+  const auto inner = std::make_shared<InnerHolds>();
+  const auto holds = [in = *this, cycle, inner](const Use& use, std::uint64_t seen) {
     Holds made = in.node()->holds(use.taking_all());
-    made.kept += made.given + static_cast<std::uint64_t>(cycle) * seen;
-    made.busy += static_cast<std::uint64_t>(cycle) * seen + seen;
+    const std::uint64_t besides = inner->nbytes();
+    const std::uint64_t open = static_cast<std::uint64_t>(cycle) * (seen + besides);
+    made.kept += made.given + open;
+    made.busy += open + seen;
     made.element = made.given = made.owned = seen;
-    made.trust = std::max(made.trust, Trust::kMost);
+    made.trust = std::max(made.trust, besides > 0 ? Trust::kAbout : Trust::kMost);
     return made;
   };
   return make_step({.run =
-                        [in = *this, fn, cycle, block = options.block_length] {
-                          return std::make_unique<InterleaveRun>(
-                              in.make_iterator(), fn, static_cast<std::size_t>(cycle), block);
+                        [in = *this, fn, cycle, block = options.block_length, inner] {
+                          return std::make_unique<InterleaveRun>(in.make_iterator(), fn,
+                                                                 static_cast<std::size_t>(cycle),
+                                                                 block, inner);
                         },
                     .from = {*this},
                     .holds = holds});

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "data/node.h"
+#include "data/waiting.h"
 #include "plimsoll/ops.h"
 #include "runtime/device.h"
 
@@ -104,6 +105,7 @@ class PartRun : public Base {
   void skip() {
     try {
       while (num_left_ > 0) {
+        check_going();
         --num_left_;
         if (!begun_->next()) num_left_ = 0;
       }
@@ -269,6 +271,9 @@ Dataset Dataset::batch(std::int64_t batch_size, const BatchOptions& options) con
 }
 Dataset Dataset::map(std::function<Element(const Element&)> fn, const MapOptions& options) const {
   PLIMSOLL_CHECK(fn, InvalidArgumentError, "map needs a function");
+  PLIMSOLL_CHECK(options.num_parallel_calls >= 0 || options.num_parallel_calls == kAutotune,
+                 InvalidArgumentError, "num_parallel_calls must be greater than zero. Received: {}",
+                 options.num_parallel_calls);
   return Dataset(make_map(node_, std::move(fn), options));
 }
 Dataset Dataset::prefetch(std::int64_t buffer_size) const {

@@ -131,7 +131,16 @@ struct Making {
   std::uint64_t shared = 0;   // of them, what it passes on of what it was given
   std::uint64_t work = 0;     // that it takes meanwhile, with what it makes
   bool keeps_work = false;    // all of it stays for the next one
+  std::uint64_t others = 0;   // at most: what stays of elements in other shapes
 };
+// Beside what a function does with elements of one shape, what it keeps of those in others.
+inline Holds with_others(Holds holds, const Making& making) {
+  if (making.others == 0) return holds;
+  holds.kept += making.others;
+  holds.busy += making.others;
+  holds.trust = std::max(holds.trust, Trust::kMost);
+  return holds;
+}
 // A step that makes an element out of one, on the thread that asks.
 inline Holds made_from(const Holds& in, const Making& making) {
   Holds holds = in;
@@ -156,7 +165,7 @@ inline Holds made_from(const Holds& in, const Making& making) {
       std::max(in.busy + stays + (making.keeps_work ? made : 0), in.kept + in.given + work);
   holds.keeps_last = making.keeps_work;
   holds.may_keep_last = false;
-  return holds;
+  return with_others(holds, making);
 }
 
 // A step that collects so many elements and makes one of them.

@@ -69,17 +69,20 @@ struct MapNode : DatasetNode, std::enable_shared_from_this<MapNode> {
   Holds holds(const Use& use) const override {
     const bool has_threads = num_threads() > 1;
     const Holds before = in->holds(use.taking_more(has_threads ? taken_ahead(num_threads()) : 0));
-    const Making making = work.making(largest_seen(), use);
+    const BatchRows batches = in->batch_rows();
+    const Making making = work.making(largest_seen(), use, batches);
     return use.depth == Depth::kFull && has_threads
-               ? held_by_threads(before, making, num_threads(), in->batch_rows().rows.size() > 1)
+               ? held_by_threads(before, making, num_threads(), batches.rows.size() > 1)
                : made_from(before, making);
   }
   BatchRows batch_rows() const override { return in->batch_rows(); }
   bool can_begin_again() const override { return in->can_begin_again(); }
 
   std::size_t num_threads() const {
-    return num_parallel_calls == kAutotune ? std::thread::hardware_concurrency()
-                                           : static_cast<std::size_t>(num_parallel_calls);
+    constexpr std::int64_t kMost = 1024;  // more only wait for each other
+    return num_parallel_calls == kAutotune
+               ? std::thread::hardware_concurrency()
+               : static_cast<std::size_t>(std::min(num_parallel_calls, kMost));
   }
 };
 

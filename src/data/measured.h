@@ -34,12 +34,21 @@ class Measured {
     return made;
   }
 
-  Making making(std::uint64_t element, const Use& use) const {
+  // What it does with elements that are batches of these numbers of rows. What it keeps is made for
+  // each of them.
+  Making making(std::uint64_t element, const Use& use, const BatchRows& batches) const {
     if (use.there && constants_ > 0) use.there->add_constants(this, constants_);
+    const bool keeps = options_.keeps_work && options_.keeps_work();
+    const std::uint64_t num_others = batches.rows.empty() || !keeps ? 0 : batches.rows.size() - 1;
+    if (use.filled && num_others > 0 && constants_ > 0) {  // which stay behind the run
+      use.filled->add_constants(&constants_, num_others * constants_);
+      use.filled->trust(Trust::kMost);
+    }
     return {.element = element,
             .shared = shared_,
             .work = work_,
-            .keeps_work = options_.keeps_work && options_.keeps_work()};
+            .keeps_work = keeps,
+            .others = num_others * (constants_ + work_)};
   }
   // At the end of a run.
   void trim() const {

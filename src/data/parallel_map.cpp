@@ -50,12 +50,15 @@ class Workers {
         num_ahead_(groups_ahead(num_threads)) {
     // Kernels on these threads share the cores.
     const int share = std::max(1, omp_get_max_threads() / static_cast<int>(num_threads));
-    for (std::size_t i = 0; i < num_threads; ++i) {
-      threads_.emplace_back([this, share] {
-        omp_set_num_threads(share);
-        const AdoptedScope scope(scope_.get());
-        work();
-      });
+    try {
+      while (threads_.size() < num_threads) threads_.emplace_back([this, share] { run(share); });
+    } catch (const std::exception& error) {  // fewer do as well
+      if (threads_.empty()) {
+        throw ResourceExhaustedError(
+            fmt::format("no thread could be started for map: {}", error.what()));
+      }
+      log_once(LogLevel::kWarning, fmt::format("dataset: map has {} threads instead of {}: {}",
+                                               threads_.size(), num_threads, error.what()));
     }
   }
   ~Workers() {
@@ -125,6 +128,13 @@ class Workers {
     return is_done_ && std::ranges::all_of(groups_, [](const Group& g) {
              return g.state == State::kReady && !g.shortage;
            });
+  }
+
+  void run(int num_threads_of_kernels) noexcept {
+    omp_set_num_threads(num_threads_of_kernels);
+    const AdoptedScope scope(scope_.get());
+    const StopScope stop(is_over_);
+    work();
   }
 
   void work() noexcept {
@@ -305,7 +315,8 @@ class Workers {
   bool is_wanted_ = false;       // somebody waits for an element
   bool is_taking_ = false;       // a thread is at in_
   bool is_starved_ = false;      // there was no memory for another element
-  bool is_done_ = false, is_over_ = false;
+  bool is_done_ = false;
+  std::atomic<bool> is_over_{false};  // nobody wants any more
   std::vector<std::thread> threads_;
 };
 
@@ -348,7 +359,7 @@ Holds held_by_threads(const Holds& in, const Making& making, std::size_t num_thr
   holds.busy = holds.kept + element;
   holds.ending = in.ending;
   holds.trust = std::max(in.trust, Trust::kMost);
-  return holds;
+  return with_others(holds, making);
 }
 
 }  // namespace plimsoll::data

@@ -16,6 +16,19 @@ void set_wait_check(WaitCheck check) noexcept {
   wait_check = check;
 }
 
+void check_going() {
+  StopScope::check();
+  if (StopScope::is_any()) return;
+  using Clock = std::chrono::steady_clock;
+  static constinit thread_local int num_calls = 0;
+  static thread_local Clock::time_point asked = Clock::now();
+  if (++num_calls % 64) return;
+  const Clock::time_point now = Clock::now();
+  if (now - asked < std::chrono::milliseconds(50)) return;
+  asked = now;
+  if (const WaitCheck check = wait_check.load()) check();
+}
+
 namespace {
 
 // A queue of at most `capacity` elements that one thread fills and another empties.
@@ -24,6 +37,7 @@ class Queue {
   Queue(std::unique_ptr<Iterator> in, std::size_t capacity)
       : in_(std::move(in)), capacity_(capacity), scope_(share_work_scope()), thread_([this] {
           const AdoptedScope scope(scope_.get());
+          const StopScope stop(is_over_);
           fill();
         }) {}
   ~Queue() {
@@ -115,11 +129,11 @@ class Queue {
   std::condition_variable changed_;
   std::size_t capacity_;
   std::deque<Element> queue_;
-  std::exception_ptr error_;  // what came instead of an element, behind those in the queue
-  bool is_wanted_ = false;    // somebody waits for an element
-  bool is_said_ = false;      // that memory is short
-  bool is_done_ = false;      // nothing comes any more
-  bool is_over_ = false;      // nobody wants any more
+  std::exception_ptr error_;          // what came instead of an element, behind those in the queue
+  bool is_wanted_ = false;            // somebody waits for an element
+  bool is_said_ = false;              // that memory is short
+  bool is_done_ = false;              // nothing comes any more
+  std::atomic<bool> is_over_{false};  // nobody wants any more
   const BudgetScopePtr scope_;
   std::thread thread_;
 };

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "data/node.h"
 #include "data/waiting.h"
+#include "runtime/random_seeds.h"
 
 namespace plimsoll::data {
 namespace {
@@ -20,6 +21,7 @@ class ShuffleRun : public Base {
   std::optional<Item> next() override {
     while (in_ && buffer_.values.size() < capacity_) {
       std::optional<Item> item;
+      check_going();
       try {
         item = in_->next();
       } catch (const ResourceExhaustedError&) {
@@ -120,8 +122,7 @@ NodePtr make_shuffle(NodePtr in, std::int64_t buffer_size, const ShuffleOptions&
   node->in = std::move(in);
   node->buffer_size = buffer_size;
   node->reshuffles = options.reshuffle_each_iteration;
-  node->seed = options.seed ? static_cast<std::uint64_t>(*options.seed)
-                            : static_cast<std::uint64_t>(std::random_device{}());
+  node->seed = make_seed(options.seed);
   return node;
 }
 

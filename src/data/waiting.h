@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 
 #include "plimsoll/data/dataset.h"
@@ -16,6 +17,31 @@ namespace plimsoll::data {
 
 extern std::atomic<WaitCheck> wait_check;
 
+// What ends a thread whose elements nobody wants any more. Nobody sees it.
+struct Stopped : std::exception {};
+
+// While one lives, its thread works for somebody who may want no more: that ends its loops.
+class StopScope {
+ public:
+  explicit StopScope(const std::atomic<bool>& is_over) noexcept { is_over_ = &is_over; }
+  ~StopScope() { is_over_ = nullptr; }
+  StopScope(const StopScope&) = delete;
+  StopScope& operator=(const StopScope&) = delete;
+
+  static bool is_any() noexcept { return is_over_ != nullptr; }
+  // throws: Stopped.
+  static void check() {
+    if (is_over_ && is_over_->load(std::memory_order_relaxed)) throw Stopped();
+  }
+
+ private:
+  inline static constinit thread_local const std::atomic<bool>* is_over_ = nullptr;
+};
+
+// For loops that may take many elements before they give one: asks now and then whether to go on.
+// throws: Stopped, or what the check throws.
+void check_going();
+
 // Waits until is_ready(), and now and then asks whether to go on. throws: what the check throws.
 template <class F>
 void wait_checked(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
@@ -23,6 +49,7 @@ void wait_checked(std::unique_lock<std::mutex>& lock, std::condition_variable& c
   while (true) {
     const auto until = std::chrono::system_clock::now() + std::chrono::milliseconds(50);
     if (changed.wait_until(lock, until, is_ready)) return;
+    StopScope::check();
     if (const WaitCheck check = wait_check.load()) {
       lock.unlock();
       check();

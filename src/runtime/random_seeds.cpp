@@ -73,6 +73,15 @@ std::int64_t truncated(std::int64_t seed) noexcept {  // as Python's remainder
   return rest < 0 ? rest + kMaxInt32 : rest;
 }
 
+// The next one for a call that has none: Python's randint(0, 2^31 - 1). pre: the lock is held.
+std::int64_t draw_seed(Seeds& s) {
+  std::uint32_t drawn = 0;
+  do {
+    drawn = static_cast<std::uint32_t>(s.next_op());
+  } while (drawn > kMaxInt32);
+  return drawn;
+}
+
 RandomState any_state() {
   std::random_device device;
   const auto wide = [&] {
@@ -98,13 +107,7 @@ RandomState next_random_state(OpId op, DType dtype, std::optional<std::int64_t> 
   std::scoped_lock lock(s.mutex);
   if (!s.global && !op_seed) return any_state();
   const bool has_own = op_seed.has_value();
-  if (!has_own) {  // randint(0, 2^31 - 1)
-    std::uint32_t drawn = 0;
-    do {
-      drawn = static_cast<std::uint32_t>(s.next_op());
-    } while (drawn > kMaxInt32);
-    op_seed = drawn;
-  }
+  if (!has_own) op_seed = draw_seed(s);
   const std::int64_t key = truncated(s.global.value_or(kDefaultGlobalSeed));
   std::int64_t high = truncated(*op_seed);
   if (key == 0 && high == 0) high = kMaxInt32;
@@ -113,6 +116,18 @@ RandomState next_random_state(OpId op, DType dtype, std::optional<std::int64_t> 
   const auto low = static_cast<std::int64_t>(used);
   used += num_counters;
   return {key, low, high};
+}
+
+std::uint64_t make_seed(std::optional<std::int64_t> own) {
+  Seeds& s = seeds();
+  std::scoped_lock lock(s.mutex);
+  if (!s.global) {
+    if (own) return static_cast<std::uint64_t>(*own);
+    std::random_device device;
+    return std::uint64_t{device()} << 32 | device();
+  }
+  const auto mixed = static_cast<std::uint64_t>(*s.global) * 0x9e3779b97f4a7c15ULL;
+  return mixed ^ static_cast<std::uint64_t>(own ? *own : draw_seed(s));
 }
 
 }  // namespace plimsoll

@@ -21,4 +21,7 @@ struct RandomState {
 RandomState next_random_state(OpId op, DType dtype, std::optional<std::int64_t> op_seed,
                               std::uint64_t num_counters);
 
+// A seed for what draws by itself, as shuffles do: the same one after the same global seed.
+std::uint64_t make_seed(std::optional<std::int64_t> own);
+
 }  // namespace plimsoll

@@ -456,3 +456,68 @@ def test_fit_refuses_what_a_budget_has_no_room_for(tf, in_use):
         model.fit(dataset, verbose=0, callbacks=[callback])
         assert scope.peak <= 2 << 20
     assert len(begun) == 200
+
+
+def test_interrupts_of_long_searches(program):
+    """Steps that look for an element for long end with the run, on whatever thread they are."""
+    done = program("""
+import os, signal, sys, threading, time
+import numpy as np
+import plimsoll as tf
+signal.signal(signal.SIGINT, signal.default_int_handler)
+many = tf.data.Dataset.range(10**12)
+none = many.filter(lambda x: x < 0)
+
+def slow():
+    while True:
+        time.sleep(0.02)
+        yield 1
+
+slowly = tf.data.Dataset.from_generator(slow, output_types=tf.int32)
+for name, run in {"filter": lambda: next(iter(none)), "prefetch": lambda: next(iter(none.prefetch(2))),
+                  "map": lambda: next(iter(none.map(lambda x: x, num_parallel_calls=2).prefetch(2))),
+                  "skip": lambda: next(iter(many.skip(10**11))), "reduce": lambda: many.reduce(np.int64(0), lambda a, b: a + b),
+                  "batch": lambda: next(iter(slowly.batch(10**6).prefetch(2)))}.items():
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    try:
+        run()
+    except KeyboardInterrupt:
+        print(name)
+run = iter(slowly.batch(10**6).prefetch(2))
+del run
+print("end")
+""", timeout=120)
+    assert done.stdout.split() == ["filter", "prefetch", "map", "skip", "reduce", "batch", "end"]
+
+
+def test_datasets_inside_of_themselves(tf):
+    class Owner:
+        pass
+
+    owner = Owner()
+    owner.dataset = tf.data.Dataset.range(2).flat_map(lambda i: owner.dataset)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="nested more than 256 deep"):
+        list(owner.dataset)
+    owner.dataset = None
+
+
+@pytest.mark.parametrize("name", ["remainder", "validation", "cache", "shuffle"])
+def test_plans_with_more_than_one_shape(tf, name):
+    keras = tf.keras
+    x, y = np.ones([200, 16], np.float32), np.ones([200, 1], np.float32)
+    rows = tf.data.Dataset.from_tensor_slices((x, y))
+    dataset, validation = rows.batch(50), None
+    if name == "remainder":
+        dataset = rows.batch(32).map(lambda a, b: (tf.tanh(a @ tf.ones([16, 16])) + 1.0, b))
+    elif name == "validation":
+        validation = rows.take(5).batch(2).map(lambda a, b: (a + 1.0, b))
+    else:
+        inner = rows.cache() if name == "cache" else rows.map(lambda a, b: (a, b)).shuffle(100)
+        dataset = tf.data.Dataset.range(2).flat_map(lambda i: inner).batch(1, drop_remainder=True)
+    model = keras.Sequential([keras.Input((16,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    plan = model.plan_fit(dataset, epochs=3, validation_data=validation)
+    history = model.fit(dataset, epochs=3, validation_data=validation, verbose=0)
+    assert history.measured_peak_bytes <= history.planned_peak_bytes
+    assert plan.peak_bytes >= history.measured_peak_bytes
+    assert not plan.is_exact

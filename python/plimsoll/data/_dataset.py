@@ -7,8 +7,10 @@ from .. import _core, nest
 from .._function import TensorSpec
 from .._functions import of_dataset
 from ..dtypes import as_dtype, int64, string
+from ..errors import InvalidArgumentError
 from ..tensor_shape import TensorShape
 from . import _generators, _padding, _spec
+from ._frozen import frozen
 from ._grouping import Grouping
 from ._iterators import Iterator, NumpyIterator, WindowIterator
 from ._spec import DatasetSpec
@@ -73,6 +75,7 @@ class Dataset(Grouping):
         """What C++ calls for each element."""
         if not callable(function):
             raise ValueError(f"Argument `func` must be a callable. Received func={function} (of type {type(function)})")
+        function = frozen(function)
         if self._is_windowed:
             inner, windows = function, self._windows
 
@@ -416,20 +419,26 @@ class Dataset(Grouping):
     def map(self, map_func, num_parallel_calls=None, deterministic=None, synchronous=None, use_unbounded_threadpool=False,
             name=None):
         """map_func(*element). It is traced for each shape of elements, and called for each where it cannot be."""
+        calls = _int(num_parallel_calls)
+        if calls == 0:
+            raise InvalidArgumentError(None, None, "num_parallel_calls must be greater than zero.")
+        map_func = frozen(map_func)
         function = self._function(map_func, "map")
         spec = None
         if self._spec is not None and not self._is_windowed:
             spec = _spec.traced(function, self._spec)
-        return self._then(self._c.map(function, _int(num_parallel_calls, 0)), spec, function,
+        return self._then(self._c.map(function, calls or 0), spec, function,
                           find=lambda: _spec.of_results(of_dataset(map_func), self))
 
     def flat_map(self, map_func, name=None):
+        map_func = frozen(map_func)
         function = self._function(map_func, "flat_map")
         return self._then(self._c.flat_map(function), None, function,
                           find=lambda: _spec.of_datasets(of_dataset(map_func), self))
 
     def interleave(self, map_func, cycle_length=None, block_length=None, num_parallel_calls=None, deterministic=None,
                    name=None):
+        map_func = frozen(map_func)
         function = self._function(map_func, "interleave")
         core = self._c.interleave(function, _int(cycle_length, AUTOTUNE), _int(block_length, 1),
                                   num_parallel_calls is not None)

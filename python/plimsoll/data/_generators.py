@@ -46,11 +46,20 @@ class Checked:
         return made
 
 
+def make_seed(seed):
+    """A seed; without one, the next that follows from tf.random.set_seed, or any."""
+    if seed is not None:
+        return int(seed)
+    from ..dtypes import int32
+    from ..random import uniform
+    return int(uniform([], 0, 2**31 - 1, int32))
+
+
 class Draws:
     """Numbers of datasets, at random by weight."""
 
     def __init__(self, weights, seed):
-        self._random = random.Random(seed)
+        self._random = random.Random(make_seed(seed))
         self._weights = list(weights)
 
     def __iter__(self):
@@ -113,7 +122,7 @@ class Resampled:
         self._target = target
         self._initial = initial
         self._counts = [1.0] * len(target)  # of classes so far, if nobody says how many there are
-        self._random = random.Random(seed)
+        self._random = random.Random(make_seed(seed))
 
     def __iter__(self):
         return self

@@ -67,7 +67,7 @@ class Grouping:
         """Numbers from 0 to 2**32 - 1 at random, without end."""
         from .. import int64, random, stack
         from ._dataset import Dataset
-        seed = _random.getrandbits(31) if seed is None else int(seed)
+        seed = _generators.make_seed(seed)
         zero = _key(0)
 
         def draw(state, again):

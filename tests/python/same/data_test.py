@@ -394,3 +394,81 @@ def test_samples_and_choices(tf):
     assert given(tf.data.Dataset.choose_from_datasets([ones, twos], choice)) == [1, 2, 2, 1]
     drawn = given(tf.data.Dataset.sample_from_datasets([ones, twos], weights=[0.5, 0.5], seed=1))
     assert sorted(drawn) == [1] * 5 + [2] * 5
+
+
+K = 2
+
+
+def times_k(x):
+    return x * K
+
+
+def test_functions_keep_the_values_that_names_had(tf):
+    """They are bound when the step is made, not when elements come."""
+    dataset = tf.data.Dataset.range(3)
+    for k in (2, 3):
+        dataset = dataset.map(lambda x: x * k)  # noqa: B023
+    assert given(dataset) == [0, 6, 12]
+    several = [tf.data.Dataset.range(2).map(lambda x: x + i * 100) for i in range(2)]  # noqa: B023
+    assert [given(d) for d in several] == [[0, 1], [100, 101]]
+    least = tf.constant(1, tf.int64)
+    chosen = tf.data.Dataset.range(3).filter(lambda x: x >= least)
+    least = tf.constant(7, tf.int64)
+    assert given(chosen) == [1, 2]
+    inner = tf.data.Dataset.range(2)
+    inner = tf.data.Dataset.range(2).flat_map(lambda i: inner)
+    assert given(inner) == [0, 1, 0, 1]
+    inner = tf.data.Dataset.range(2).interleave(lambda i: inner, cycle_length=2)
+    assert given(inner) == [0, 0, 1, 1, 0, 0, 1, 1]
+
+
+def test_functions_keep_the_values_of_their_module(tf):
+    global K
+    dataset = tf.data.Dataset.range(3).map(lambda x: times_k(x) + K)
+    K = 100
+    assert given(dataset) == [2, 4, 6]
+    K = 2
+
+
+def test_functions_that_count_in_python(tf):
+    seen = []
+    num = 0
+
+    def count(x):
+        nonlocal num
+        num += 1
+        seen.append(int(x))
+        return np.int64(num)
+
+    dataset = tf.data.Dataset.range(3).map(lambda x: tf.numpy_function(count, [x], tf.int64))
+    assert given(dataset) == [1, 2, 3]
+    assert num == 3 and seen == [0, 1, 2]
+
+
+def test_numbers_of_calls(tf):
+    for calls in (0, -3):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            given(tf.data.Dataset.range(3).map(lambda x: x, num_parallel_calls=calls))
+    assert given(tf.data.Dataset.range(5).map(lambda x: x, num_parallel_calls=300)) == [0, 1, 2, 3, 4]
+
+
+def test_a_global_seed_begins_orders(tf):
+    def orders():
+        tf.random.set_seed(3)
+        ten = tf.data.Dataset.range(10)
+        mixed = tf.data.Dataset.sample_from_datasets([ten, tf.data.Dataset.range(10, 20)])
+        return [given(ten.shuffle(10)), given(ten.shuffle(10)), given(ten.shuffle(10, seed=4)), given(mixed),
+                given(tf.data.Dataset.random().take(3))]
+
+    first = orders()
+    assert first == orders()
+    assert first[0] != first[1]
+    assert sorted(first[0]) == list(range(10))
+
+
+def test_functions_that_stop_iteration(tf):
+    """It is an error, not the end."""
+    source = iter([1, 2])
+    dataset = tf.data.Dataset.range(5).map(lambda x: tf.py_function(lambda a: next(source), [x], tf.int64))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        given(dataset)
