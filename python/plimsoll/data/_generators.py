@@ -6,7 +6,7 @@ Not Python generators, which end with the first error: what found no memory for 
 import inspect
 import random
 
-from ..errors import ResourceExhaustedError
+from ..errors import InvalidArgumentError, ResourceExhaustedError
 from . import _spec
 
 _NOTHING = object()
@@ -70,6 +70,7 @@ class InTurns:
 
     def __init__(self, datasets, numbers, stops):
         self._left = dict(enumerate(map(iter, datasets)))
+        self._count = len(self._left)
         self._numbers = iter(numbers)
         self._stops = stops
         self._waiting = None  # the number whose element is wanted
@@ -81,6 +82,8 @@ class InTurns:
         while self._left:
             if self._waiting is None:
                 number = next(self._numbers)
+                if not 0 <= number < self._count:
+                    raise InvalidArgumentError(None, None, f"Selector index out of range: {number} >= {self._count}")
                 if number not in self._left:
                     continue
                 self._waiting = number

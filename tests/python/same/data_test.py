@@ -394,3 +394,14 @@ def test_samples_and_choices(tf):
     assert given(tf.data.Dataset.choose_from_datasets([ones, twos], choice)) == [1, 2, 2, 1]
     drawn = given(tf.data.Dataset.sample_from_datasets([ones, twos], weights=[0.5, 0.5], seed=1))
     assert sorted(drawn) == [1] * 5 + [2] * 5
+
+
+@pytest.mark.parametrize("bad", [2, -1])
+def test_choices_out_of_range_are_errors(tf, bad):
+    choice = tf.data.Dataset.from_tensor_slices(np.array([0, bad, 1], np.int64))
+    datasets = [tf.data.Dataset.range(3), tf.data.Dataset.range(10, 13)]
+    elements = iter(tf.data.Dataset.choose_from_datasets(datasets, choice))
+    assert int(next(elements)) == 0
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f"Selector index out of range: {bad} >= 2"):
+        next(elements)
+    assert int(next(elements)) == 10
