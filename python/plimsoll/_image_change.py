@@ -151,10 +151,9 @@ def grayscale_to_rgb(images, name=None):
 
 
 def per_image_standardization(image, name=None):
-    """Mean 0 and variance 1 of each image."""
+    """Mean 0 and variance 1 of each image, in float32 whatever it was in."""
     tf = _tf()
-    image = _tensor(image)
-    floats = tf.cast(image, _float_type(image.dtype))
+    floats = tf.cast(_tensor(image), tf.float32)
     count = 1
     for dim in floats.shape[-3:]:
         count *= dim

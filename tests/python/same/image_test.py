@@ -236,3 +236,11 @@ def test_changes_of_16_bits_end_at_the_largest(tf, change, wanted):
     found = np.clip(wanted(WORDS / 65535.0), 0, 1) * 65535
     np.testing.assert_allclose(made.numpy(), found, atol=1.5)
     assert made.numpy().max() == 65535 and found.max() == 65535
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16", "int32", "uint8"])
+def test_standard_images_are_floats_of_32_bits(tf, dtype):
+    made = tf.image.per_image_standardization(tf.cast(tf.constant(BYTES), dtype))
+    assert made.dtype == tf.float32
+    exact = tf.cast(tf.cast(tf.constant(BYTES), dtype), tf.float64).numpy()
+    close(made, (exact - exact.mean()) / exact.std(), atol=1e-5)
