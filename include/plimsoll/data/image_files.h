@@ -30,6 +30,7 @@ struct JpegOptions {
 Tensor decode_jpeg(std::string_view bytes, const JpegOptions& options = {});
 Tensor jpeg_shape(std::string_view bytes);  // int32: height, width, channels
 
+// channels: 0 as the file has it, 3 or 4.
 Tensor decode_bmp(std::string_view bytes, int channels = 0);
 Tensor decode_gif(std::string_view bytes);  // [frames, height, width, 3]
 // Whichever it is. Of a GIF all frames, or the first one alone. As uint16 a file of bytes that is

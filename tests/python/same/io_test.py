@@ -362,6 +362,23 @@ def test_damaged_images(tf):
         tf.io.decode_image(b"nothing of the kind")
 
 
+@pytest.mark.parametrize("channels", [1, 3, 4])
+@pytest.mark.parametrize("decoder", ["decode_bmp", "decode_image"])
+def test_bmp_with_other_channels(tf, channels, decoder):
+    decode = getattr(tf.io, decoder)
+    stored = picture(5, 7, channels)
+    # The order of the file is blue, green, red, alpha.
+    text = bmp(stored if channels < 4 else stored[:, :, [3, 0, 1, 2]])
+    assert np.array_equal(decode(text).numpy(), stored)
+    colours = np.repeat(stored, 3, 2) if channels == 1 else stored[:, :, :3]
+    alpha = stored[:, :, 3:] if channels == 4 else np.full((5, 7, 1), 255, np.uint8)
+    assert np.array_equal(decode(text, channels=3).numpy(), colours)
+    assert np.array_equal(decode(text, channels=4).numpy(), np.concatenate([colours, alpha], 2))
+    for bad in (1, 2):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=f"got {bad}"):
+            decode(text, channels=bad)
+
+
 # Bytes that TensorFlow 2.21 wrote.
 FLOATS = b"\n\x13\n\x11\n\x01x\x12\x0c\x12\n\n\x08\x00\x00\xc0?\x00\x00\x00\xc0"
 INTEGERS = b"\n\x18\n\x16\n\x01n\x12\x11\x1a\x0f\n\r\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\xac\x02"
