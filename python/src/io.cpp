@@ -176,13 +176,14 @@ void bind_images(nb::module_& m) {
         contents, [&](std::string_view b) { return io::decode_image(b, channels, expands, type); });
   });
   m.def("decode_jpeg", [](nb::handle contents, int channels, int ratio, bool fancy, bool recovers,
-                          const std::string& dct) {
+                          const std::string& dct, float fraction) {
     return of_bytes(contents, [&](std::string_view b) {
       if (is_format_of(b, "PNG") || is_format_of(b, "GIF")) return decode_other(b, channels, uint8);
       return io::decode_jpeg(b, {.channels = channels,
                                  .ratio = ratio,
                                  .fancy_upscaling = fancy,
                                  .try_recover_truncated = recovers,
+                                 .acceptable_fraction = fraction,
                                  .dct_method = dct});
     });
   });

@@ -2,6 +2,7 @@
 // destroyed.
 #include <algorithm>
 #include <csetjmp>
+#include <cstring>
 
 #include "data/jpeg_huffman.h"
 #include "data/jpeg_memory.h"
@@ -34,13 +35,15 @@ void set_up(ErrorState& errors) {
 
 struct Source : jpeg_source_mgr {
   bool is_cut_off = false;
+  bool waits_at_end = false;  // rows that are not whole are not given
 };
 void init_source(j_decompress_ptr) {}
-// Beyond the end: an end marker, so that libjpeg comes to its end.
+// Beyond the end: an end marker, so that libjpeg comes to its end. FALSE is to wait for more bytes.
 boolean fill_source(j_decompress_ptr jpeg) {
   static const JOCTET end[2] = {0xff, JPEG_EOI};
   auto* source = static_cast<Source*>(jpeg->src);
   source->is_cut_off = true;
+  if (source->waits_at_end) return FALSE;
   source->next_input_byte = end;
   source->bytes_in_buffer = 2;
   return TRUE;
@@ -66,6 +69,7 @@ struct Reader {
   bool is_made = false;
   int channels = 0;
   bool is_cmyk = false;
+  JDIMENSION num_rows = 0;  // that were read
 
   ~Reader() {
     if (is_made) jpeg_destroy_decompress(&jpeg);
@@ -79,6 +83,7 @@ bool read_header(Reader& r, std::string_view bytes, const JpegOptions& options) 
   jpeg_create_decompress(&r.jpeg);
   r.is_made = true;
   r.memory.take_over(reinterpret_cast<j_common_ptr>(&r.jpeg));
+  r.source.waits_at_end = options.acceptable_fraction < 1 && !options.try_recover_truncated;
   r.source.init_source = init_source;
   r.source.fill_input_buffer = fill_source;
   r.source.skip_input_data = skip_source;
@@ -119,7 +124,7 @@ constexpr JDIMENSION kMaxLines = 16;  // of a call: libjpeg gives as many as it 
 // `scratch` has room for a row of inks.
 bool read_rows(Reader& r, std::uint8_t* to, std::uint8_t* scratch, JpegCodes codes) {
   if (setjmp(r.errors.back)) return false;
-  jpeg_start_decompress(&r.jpeg);
+  if (!jpeg_start_decompress(&r.jpeg)) return false;
   if (codes == JpegCodes::kFast) r.codes.take_over(&r.jpeg);
   const std::size_t row = std::size_t{r.jpeg.output_width} * static_cast<std::size_t>(r.channels);
   while (r.jpeg.output_scanline < r.jpeg.output_height) {
@@ -130,7 +135,8 @@ bool read_rows(Reader& r, std::uint8_t* to, std::uint8_t* scratch, JpegCodes cod
       count = std::min(kMaxLines, r.jpeg.output_height - r.jpeg.output_scanline);
       for (JDIMENSION i = 0; i < count; ++i) lines[i] = line + i * row;
     }
-    if (jpeg_read_scanlines(&r.jpeg, lines, count) == 0) return false;
+    if (jpeg_read_scanlines(&r.jpeg, lines, count) == 0) return r.source.waits_at_end;
+    r.num_rows = r.jpeg.output_scanline;
     if (r.is_cmyk)
       from_inks(scratch, line, r.jpeg.output_width, r.channels, r.jpeg.saw_Adobe_marker != 0);
   }
@@ -220,6 +226,13 @@ void begin(Reader& r, std::string_view bytes, const JpegOptions& options) {
                  r.source.is_cut_off ? "the file is cut off" : r.errors.text);
 }
 
+// Whether a file that may be cut off gave as many rows as are asked for.
+bool is_enough(const Reader& r, const JpegOptions& options) {
+  if (!r.source.is_cut_off || options.try_recover_truncated) return true;
+  const auto fraction = static_cast<float>(r.num_rows) / static_cast<float>(r.jpeg.output_height);
+  return r.source.waits_at_end && fraction >= options.acceptable_fraction;
+}
+
 }  // namespace
 
 Tensor decode_jpeg(std::string_view bytes, const JpegOptions& options) {
@@ -244,10 +257,14 @@ Tensor decode_jpeg_by(JpegCodes codes, std::string_view bytes, const JpegOptions
   if (r.is_cmyk) inks = r.memory.memory().allocate(std::size_t{r.jpeg.output_width} * 4);
   const bool is_read = read_rows(r, pixels_of(image), static_cast<std::uint8_t*>(inks), codes);
   r.memory.memory().check();
-  if (r.codes.is_odd()) return {};
-  PLIMSOLL_CHECK(is_read && (!r.source.is_cut_off || options.try_recover_truncated),
-                 InvalidArgumentError, "Invalid JPEG data or crop window, data size {}: {}",
-                 bytes.size(), is_read ? "the file is cut off" : r.errors.text);
+  // Which rows of a file that is cut off are whole is libjpeg's to say.
+  const bool is_partial = r.source.is_cut_off && r.source.waits_at_end;
+  if (r.codes.is_odd() || (is_partial && codes == JpegCodes::kFast)) return {};
+  PLIMSOLL_CHECK(is_read && is_enough(r, options), InvalidArgumentError,
+                 "Invalid JPEG data or crop window, data size {}: {}", bytes.size(),
+                 r.source.is_cut_off ? "the file is cut off" : r.errors.text);
+  const std::size_t row = std::size_t{r.jpeg.output_width} * static_cast<std::size_t>(r.channels);
+  std::memset(pixels_of(image) + r.num_rows * row, 0, (r.jpeg.output_height - r.num_rows) * row);
   return image;
 }
 

@@ -25,6 +25,8 @@ struct JpegOptions {
   int ratio = 1;  // 1, 2, 4 or 8: how many times smaller
   bool fancy_upscaling = true;
   bool try_recover_truncated = false;
+  // Of the rows: a file that is cut off after as many is read, with zeros for the others.
+  float acceptable_fraction = 1;
   std::string dct_method = {};  // "INTEGER_FAST", "INTEGER_ACCURATE"; none: fast
 };
 Tensor decode_jpeg(std::string_view bytes, const JpegOptions& options = {});

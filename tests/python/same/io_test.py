@@ -379,6 +379,25 @@ def test_bmp_with_other_channels(tf, channels, decoder):
             decode(text, channels=bad)
 
 
+# What TensorFlow 2.21 reads of files that are cut off: whole rows.
+@pytest.mark.parametrize("part, rows", [(0.25, 0), (0.5, 14), (0.75, 30), (0.99, 46)])
+def test_an_acceptable_fraction_of_a_jpeg(tf, part, rows):
+    image = np.random.default_rng(0).integers(0, 256, (64, 48, 3), dtype=np.uint8)
+    text = tf.io.encode_jpeg(image).numpy()
+    whole, cut = tf.io.decode_jpeg(text).numpy(), text[:int(len(text) * part)]
+    made = tf.io.decode_jpeg(cut, acceptable_fraction=rows / 64).numpy()
+    assert np.array_equal(made[:rows], whole[:rows]) and not made[rows:].any()
+    for fraction in ((rows + 1) / 64, 1, 2):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.io.decode_jpeg(cut, acceptable_fraction=fraction)
+    recovered = tf.io.decode_jpeg(cut, try_recover_truncated=True).numpy()
+    assert np.array_equal(tf.io.decode_jpeg(cut, try_recover_truncated=True, acceptable_fraction=0.1).numpy(), recovered)
+    assert np.array_equal(tf.io.decode_jpeg(text, acceptable_fraction=0.1).numpy(), whole)
+    for bad in (text[:100], text[:300]):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.io.decode_jpeg(bad, acceptable_fraction=0)
+
+
 # Bytes that TensorFlow 2.21 wrote.
 FLOATS = b"\n\x13\n\x11\n\x01x\x12\x0c\x12\n\n\x08\x00\x00\xc0?\x00\x00\x00\xc0"
 INTEGERS = b"\n\x18\n\x16\n\x01n\x12\x11\x1a\x0f\n\r\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\xac\x02"
