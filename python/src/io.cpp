@@ -195,14 +195,19 @@ void bind_images(nb::module_& m) {
     return to_python(without_gil([&] { return io::encode_png(pixels, compression); }));
   });
   m.def("encode_jpeg",
-        [](nb::handle image, int quality, bool progressive, bool optimize, bool down) {
+        [](nb::handle image, int quality, bool progressive, bool optimize, bool down,
+           const std::string& format, const std::string& unit, int x, int y, nb::handle xmp) {
           const Tensor pixels = to_tensor(image);
-          return to_python(without_gil([&] {
-            return io::encode_jpeg(pixels, {.quality = quality,
-                                            .progressive = progressive,
-                                            .optimize_size = optimize,
-                                            .chroma_downsampling = down});
-          }));
+          const io::EncodeJpegOptions options{.quality = quality,
+                                              .progressive = progressive,
+                                              .optimize_size = optimize,
+                                              .chroma_downsampling = down,
+                                              .format = format,
+                                              .density_unit = unit,
+                                              .x_density = x,
+                                              .y_density = y,
+                                              .xmp_metadata = to_bytes(xmp, "xmp_metadata")};
+          return to_python(without_gil([&] { return io::encode_jpeg(pixels, options); }));
         });
 }
 

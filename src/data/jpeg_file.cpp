@@ -180,6 +180,16 @@ struct Writer {
   }
 };
 
+// Behind the name of what it is, with the zero at its end.
+void write_xmp(j_compress_ptr jpeg, std::string_view text) {
+  constexpr std::string_view kName("http://ns.adobe.com/xap/1.0/\0", 29);
+  // libjpeg takes lengths as 32 bits, and refuses all that 16 bits do not have.
+  const std::size_t nbytes = std::min<std::size_t>(kName.size() + text.size(), 1 << 16);
+  jpeg_write_m_header(jpeg, JPEG_APP0 + 1, static_cast<unsigned>(nbytes));
+  for (const char byte : kName) jpeg_write_m_byte(jpeg, static_cast<unsigned char>(byte));
+  for (const char byte : text) jpeg_write_m_byte(jpeg, static_cast<unsigned char>(byte));
+}
+
 bool write_rows(Writer& w, const std::uint8_t* from, const Shape& shape,
                 const EncodeJpegOptions& options) {
   set_up(w.errors);
@@ -206,9 +216,11 @@ bool write_rows(Writer& w, const std::uint8_t* from, const Shape& shape,
       w.jpeg.comp_info[i].v_samp_factor = 1;
     }
   }
-  w.jpeg.density_unit = 1;
-  w.jpeg.X_density = w.jpeg.Y_density = 300;
+  w.jpeg.density_unit = options.density_unit == "cm" ? 2 : 1;
+  w.jpeg.X_density = static_cast<UINT16>(options.x_density);
+  w.jpeg.Y_density = static_cast<UINT16>(options.y_density);
   jpeg_start_compress(&w.jpeg, TRUE);
+  if (!options.xmp_metadata.empty()) write_xmp(&w.jpeg, options.xmp_metadata);
   const std::size_t row = static_cast<std::size_t>(shape[1] * shape[2]);
   while (w.jpeg.next_scanline < w.jpeg.image_height) {
     auto* line = const_cast<JSAMPROW>(from + w.jpeg.next_scanline * row);
@@ -276,11 +288,27 @@ Tensor jpeg_shape(std::string_view bytes) {
                    static_cast<std::int32_t>(r.jpeg.num_components)});
 }
 
-Tensor encode_jpeg(const Tensor& pixels, const EncodeJpegOptions& options) {
-  check_image("encode_jpeg", pixels, "13");
-  const Tensor image = interop::on_host(pixels);
+namespace {
+
+void check_options(const Shape& shape, const EncodeJpegOptions& options) {
+  const std::string& format = options.format;
+  PLIMSOLL_CHECK(format.empty() || format == "grayscale" || format == "rgb", InvalidArgumentError,
+                 "format must be one of {{'', 'grayscale', 'rgb'}}, got '{}'", format);
+  PLIMSOLL_CHECK(options.density_unit == "in" || options.density_unit == "cm", InvalidArgumentError,
+                 "density_unit must be one of {{'in', 'cm'}}, got '{}'", options.density_unit);
   PLIMSOLL_CHECK(options.quality >= 0 && options.quality <= 100, InvalidArgumentError,
                  "quality must be in [0,100], got {}", options.quality);
+  const int wanted = format == "rgb" ? 3 : 1;
+  PLIMSOLL_CHECK(format.empty() || shape[2] == wanted, InvalidArgumentError,
+                 "format {} expects {} channels, got {}", format, wanted, shape.to_string());
+}
+
+}  // namespace
+
+Tensor encode_jpeg(const Tensor& pixels, const EncodeJpegOptions& options) {
+  check_image("encode_jpeg", pixels, "13");
+  check_options(pixels.shape(), options);
+  const Tensor image = interop::on_host(pixels);
   Writer w;
   const bool is_written = write_rows(w, pixels_of(image), image.shape(), options);
   w.memory.memory().check();

@@ -47,6 +47,11 @@ struct EncodeJpegOptions {
   bool progressive = false;
   bool optimize_size = false;
   bool chroma_downsampling = true;
+  std::string format = {};          // "grayscale", "rgb"; none: what the image is
+  std::string density_unit = "in";  // or "cm"
+  int x_density = 300;              // pixels a unit, of which the file has 16 bits
+  int y_density = 300;
+  std::string xmp_metadata = {};
 };
 Tensor encode_jpeg(const Tensor& image, const EncodeJpegOptions& options = {});
 

@@ -75,4 +75,5 @@ def encode_png(image, compression=-1, name=None):
 
 def encode_jpeg(image, format="", quality=95, progressive=False, optimize_size=False, chroma_downsampling=True,
                 density_unit="in", x_density=300, y_density=300, xmp_metadata="", name=None):
-    return _core.encode_jpeg(image, quality, bool(progressive), bool(optimize_size), bool(chroma_downsampling))
+    return _core.encode_jpeg(image, quality, bool(progressive), bool(optimize_size), bool(chroma_downsampling), format,
+                             density_unit, x_density, y_density, xmp_metadata)

@@ -398,6 +398,29 @@ def test_an_acceptable_fraction_of_a_jpeg(tf, part, rows):
             tf.io.decode_jpeg(bad, acceptable_fraction=0)
 
 
+def test_what_jpeg_files_say_of_themselves(tf):
+    image = picture(16, 16)
+    plain = tf.io.encode_jpeg(image).numpy()
+    assert plain[13:18] == b"\x01\x01\x2c\x01\x2c"
+
+    def head(**options):
+        made = tf.io.encode_jpeg(image, **options).numpy()
+        assert made[:13] == plain[:13] and made.endswith(plain[20:])
+        return made[13:len(made) - len(plain) + 20]
+
+    assert head(format="rgb") == plain[13:20]
+    assert head(density_unit="cm", x_density=1, y_density=513) == b"\x02\x00\x01\x02\x01\x00\x00"
+    assert head(x_density=-1, y_density=70000) == b"\x01\xff\xff\x11\x70\x00\x00"
+    xmp = b"http://ns.adobe.com/xap/1.0/\0<x/>"
+    assert head(xmp_metadata="<x/>") == plain[13:20] + b"\xff\xe1" + struct.pack(">H", len(xmp) + 2) + xmp
+    grey = image[:, :, :1]
+    assert tf.io.encode_jpeg(grey, format="grayscale").numpy() == tf.io.encode_jpeg(grey).numpy()
+    for pixels, options in ((grey, {"format": "rgb"}), (image, {"format": "grayscale"}), (image, {"format": "cmyk"}),
+                            (image, {"density_unit": "mm"}), (image, {"density_unit": ""})):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.io.encode_jpeg(pixels, **options)
+
+
 # Bytes that TensorFlow 2.21 wrote.
 FLOATS = b"\n\x13\n\x11\n\x01x\x12\x0c\x12\n\n\x08\x00\x00\xc0?\x00\x00\x00\xc0"
 INTEGERS = b"\n\x18\n\x16\n\x01n\x12\x11\x1a\x0f\n\r\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\xac\x02"
