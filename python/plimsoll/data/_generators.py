@@ -4,6 +4,7 @@ Not Python generators, which end with the first error: what found no memory for 
 """
 
 import inspect
+import itertools
 import random
 
 from ..errors import InvalidArgumentError, ResourceExhaustedError
@@ -106,6 +107,34 @@ class InTurns:
             self._waiting = None
             return element
         raise StopIteration
+
+
+class InSizes:
+    """Batches of elements, of sizes that come in turn."""
+
+    def __init__(self, elements, sizes, drops):
+        self._items = iter(elements)
+        self._sizes = itertools.cycle(sizes)
+        self._size = next(self._sizes)
+        self._drops = drops
+        self._waiting = []  # elements of the next batch
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        from .. import nest, stack
+        while len(self._waiting) < self._size:
+            try:
+                self._waiting.append(next(self._items))
+            except StopIteration:
+                if self._drops or not self._waiting:
+                    raise
+                break
+        made = nest.map_structure(lambda *rows: stack(rows), *self._waiting)
+        self._waiting.clear()
+        self._size = next(self._sizes)
+        return made
 
 
 class Resampled:
