@@ -476,3 +476,12 @@ def test_what_is_no_integer(tf, value):
     with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
         tf.train.Int64List(value=[value])
     assert tf.train.Int64List(value=[1, np.int8(3)]).value == [1, 3]
+
+
+def test_folders_that_are_there(tf, tmp_path):
+    folder = str(tmp_path / "a")
+    tf.io.gfile.mkdir(folder)
+    tf.io.gfile.mkdir(folder)
+    assert tf.io.gfile.isdir(folder)
+    with pytest.raises(tf.errors.NotFoundError):
+        tf.io.gfile.mkdir(os.path.join(folder, "b", "c"))
