@@ -119,6 +119,8 @@ def hsv_to_rgb(images, name=None):
 def adjust_hue(image, delta):
     """The hue turned by delta, where 1 is a whole turn."""
     tf = _tf()
+    if tf.executing_eagerly() and not -1 <= delta <= 1:
+        raise ValueError(f"delta must be in the interval [-1, 1], got {float(delta)}")
     hue, saturation, value = tf.unstack(rgb_to_hsv(image), axis=-1)
     hue = hue + tf.cast(delta, image.dtype)
     return hsv_to_rgb(tf.stack([hue - tf.floor(hue), saturation, value], axis=-1))

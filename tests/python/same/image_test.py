@@ -244,3 +244,10 @@ def test_standard_images_are_floats_of_32_bits(tf, dtype):
     assert made.dtype == tf.float32
     exact = tf.cast(tf.cast(tf.constant(BYTES), dtype), tf.float64).numpy()
     close(made, (exact - exact.mean()) / exact.std(), atol=1e-5)
+
+
+@pytest.mark.parametrize("delta", [1.5, -1.01])
+def test_hues_turn_once_at_most(tf, delta):
+    with pytest.raises(ValueError, match=r"delta must be in the interval \[-1, 1\]"):
+        tf.image.adjust_hue(FLOATS, delta)
+    close(tf.image.adjust_hue(FLOATS, 1.0), FLOATS, atol=1e-5)
