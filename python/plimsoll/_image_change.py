@@ -119,6 +119,8 @@ def hsv_to_rgb(images, name=None):
 def adjust_hue(image, delta):
     """The hue turned by delta, where 1 is a whole turn."""
     tf = _tf()
+    if tf.executing_eagerly() and not -1 <= delta <= 1:
+        raise ValueError(f"delta must be in the interval [-1, 1], got {float(delta)}")
     hue, saturation, value = tf.unstack(rgb_to_hsv(image), axis=-1)
     hue = hue + tf.cast(delta, image.dtype)
     return hsv_to_rgb(tf.stack([hue - tf.floor(hue), saturation, value], axis=-1))
@@ -151,10 +153,9 @@ def grayscale_to_rgb(images, name=None):
 
 
 def per_image_standardization(image, name=None):
-    """Mean 0 and variance 1 of each image."""
+    """Mean 0 and variance 1 of each image, in float32 whatever it was in."""
     tf = _tf()
-    image = _tensor(image)
-    floats = tf.cast(image, _float_type(image.dtype))
+    floats = tf.cast(_tensor(image), tf.float32)
     count = 1
     for dim in floats.shape[-3:]:
         count *= dim

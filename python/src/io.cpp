@@ -176,13 +176,14 @@ void bind_images(nb::module_& m) {
         contents, [&](std::string_view b) { return io::decode_image(b, channels, expands, type); });
   });
   m.def("decode_jpeg", [](nb::handle contents, int channels, int ratio, bool fancy, bool recovers,
-                          const std::string& dct) {
+                          const std::string& dct, float fraction) {
     return of_bytes(contents, [&](std::string_view b) {
       if (is_format_of(b, "PNG") || is_format_of(b, "GIF")) return decode_other(b, channels, uint8);
       return io::decode_jpeg(b, {.channels = channels,
                                  .ratio = ratio,
                                  .fancy_upscaling = fancy,
                                  .try_recover_truncated = recovers,
+                                 .acceptable_fraction = fraction,
                                  .dct_method = dct});
     });
   });
@@ -194,14 +195,19 @@ void bind_images(nb::module_& m) {
     return to_python(without_gil([&] { return io::encode_png(pixels, compression); }));
   });
   m.def("encode_jpeg",
-        [](nb::handle image, int quality, bool progressive, bool optimize, bool down) {
+        [](nb::handle image, int quality, bool progressive, bool optimize, bool down,
+           const std::string& format, const std::string& unit, int x, int y, nb::handle xmp) {
           const Tensor pixels = to_tensor(image);
-          return to_python(without_gil([&] {
-            return io::encode_jpeg(pixels, {.quality = quality,
-                                            .progressive = progressive,
-                                            .optimize_size = optimize,
-                                            .chroma_downsampling = down});
-          }));
+          const io::EncodeJpegOptions options{.quality = quality,
+                                              .progressive = progressive,
+                                              .optimize_size = optimize,
+                                              .chroma_downsampling = down,
+                                              .format = format,
+                                              .density_unit = unit,
+                                              .x_density = x,
+                                              .y_density = y,
+                                              .xmp_metadata = to_bytes(xmp, "xmp_metadata")};
+          return to_python(without_gil([&] { return io::encode_jpeg(pixels, options); }));
         });
 }
 

@@ -1,5 +1,7 @@
 // Element by element, reductions, sums over segments.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "op_table.h"
 
@@ -39,17 +41,49 @@ std::array<Tensor, 2> moments(const Tensor& x, const Axes& axes, bool keepdims) 
   return {found.mean, found.variance};
 }
 
-// The nearest value that the type has.
+struct Range {
+  double least = 0;
+  double most = 0;
+};
+
+int digits_of(DType dtype) {
+  if (dtype == float16) return 11;
+  if (dtype == bfloat16) return 8;
+  return dtype == float32 ? 24 : 53;
+}
+
+// The values of a type that have so many digits: those of another type may be fewer.
+Range range_of(DType dtype, int digits) {
+  if (dtype == float64) {
+    constexpr double kMost = std::numeric_limits<double>::max();
+    return {-kMost, kMost};
+  }
+  const bool is_unsigned = dtype == uint8 || dtype == uint16;
+  const int bits = dtype == float16     ? 16
+                   : is_floating(dtype) ? 128
+                                        : static_cast<int>(dtype_size(dtype) * 8) - !is_unsigned;
+  digits = std::min({digits, bits, is_floating(dtype) ? digits_of(dtype) : bits});
+  const double end = std::ldexp(1.0, bits);
+  const double most = end - std::ldexp(1.0, bits - digits);
+  return {is_unsigned ? 0 : is_floating(dtype) ? -most : -end, most};
+}
+
+bool is_number(DType dtype) {
+  return is_integer(dtype) || is_floating(dtype);
+}
+
+// The nearest value that the type has. Infinities become the largest finite values, as in
+// TensorFlow.
 Tensor cast_saturated(const Tensor& value, DType dtype) {
-  if (!is_integer(dtype)) return cast(value, dtype);
-  const int bits = static_cast<int>(dtype_size(dtype) * 8) - (dtype == uint8 ? 0 : 1);
-  const double least = dtype == uint8 ? 0 : -std::ldexp(1.0, bits);
-  // The largest number below 2^bits that the source has.
-  const int digits = value.dtype() == float32 ? 24 : value.dtype() == float64 ? 53 : 11;
-  const double most = is_floating(value.dtype()) && bits > digits
-                          ? std::ldexp(1.0, bits) - std::ldexp(1.0, bits - digits)
-                          : std::ldexp(1.0, bits) - 1;
-  return cast(clip_by_value(value, least, most), dtype);
+  const DType from = value.dtype();
+  if (!is_number(from) || !is_number(dtype)) return cast(value, dtype);
+  const int digits = digits_of(from);
+  const Range has = range_of(from, digits);
+  const Range fits = range_of(dtype, digits);
+  const bool is_inside = has.least >= fits.least && has.most <= fits.most;
+  if (is_integer(from) && is_inside) return cast(value, dtype);
+  return cast(clip_by_value(value, std::max(has.least, fits.least), std::min(has.most, fits.most)),
+              dtype);
 }
 
 Tensor bincount(const Tensor& arr, const Tensor& weights, std::optional<std::int64_t> minlength,

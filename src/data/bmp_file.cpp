@@ -15,10 +15,24 @@ T value_at(std::string_view bytes, std::size_t at) {
   return value;
 }
 
+// Grey is repeated, alpha dropped, or 255 where there is none.
+void copy_row(const std::uint8_t* from, int found, std::uint8_t* to, int wanted,
+              std::int32_t width) {
+  for (std::int32_t x = 0; x < width; ++x, from += found, to += wanted) {
+    to[0] = from[found == 1 ? 0 : 2];
+    if (wanted == 1) continue;
+    to[1] = from[found == 1 ? 0 : 1];
+    to[2] = from[0];
+    if (wanted == 4) to[3] = found == 4 ? from[3] : 255;
+  }
+}
+
 }  // namespace
 
 Tensor decode_bmp(std::string_view bytes, int channels) {
   check_channels("decode_bmp", channels, "134");
+  PLIMSOLL_CHECK(channels != 1, InvalidArgumentError,
+                 "`channels` must be 0, 3 or 4 for BMP, but got {}", channels);
   PLIMSOLL_CHECK(bytes.size() >= 32 && bytes.starts_with("BM"), InvalidArgumentError,
                  "Incomplete bmp content, or none: {} bytes", bytes.size());
   const auto offset = value_at<std::uint32_t>(bytes, 10);
@@ -28,9 +42,6 @@ Tensor decode_bmp(std::string_view bytes, int channels) {
   PLIMSOLL_CHECK(bits == 8 || bits == 24 || bits == 32, InvalidArgumentError,
                  "BMP images of 8, 24 and 32 bits a pixel are read, not of {}", bits);
   const int found = bits / 8;
-  PLIMSOLL_CHECK(channels == 0 || channels == found, InvalidArgumentError,
-                 "channels attribute {} does not match bits per pixel from file {}", channels,
-                 bits);
   const std::int64_t height = std::abs(std::int64_t{stored_height});
   PLIMSOLL_CHECK(width > 0 && height > 0 && width <= kMaxSide && height <= kMaxSide,
                  InvalidArgumentError, "BMP image has a size that cannot be: {} x {}", width,
@@ -42,22 +53,14 @@ Tensor decode_bmp(std::string_view bytes, int channels) {
                  "Incomplete bmp content: its header says {} bytes of pixels from byte {} on, and "
                  "the file has {}",
                  last, offset, bytes.size());
-  const Tensor image = allocate_pixels("BMP", {height, width, found});
+  const int wanted = channels ? channels : found;
+  const Tensor image = allocate_pixels("BMP", {height, width, wanted});
   std::uint8_t* to = pixels_of(image);
-  for (std::int64_t y = 0; y < height; ++y) {
+  for (std::int64_t y = 0; y < height; ++y, to += std::int64_t{width} * wanted) {
     // From below, unless the height is negative.
     const auto stored = static_cast<std::uint64_t>(stored_height > 0 ? height - 1 - y : y);
     const auto* from = reinterpret_cast<const std::uint8_t*>(bytes.data()) + offset + stored * row;
-    for (std::int32_t x = 0; x < width; ++x, from += found, to += found) {
-      if (found == 1) {
-        to[0] = from[0];
-        continue;
-      }
-      to[0] = from[2];
-      to[1] = from[1];
-      to[2] = from[0];
-      if (found == 4) to[3] = from[3];
-    }
+    copy_row(from, found, to, wanted, width);
   }
   return image;
 }

@@ -2,6 +2,7 @@
 // destroyed.
 #include <algorithm>
 #include <csetjmp>
+#include <cstring>
 
 #include "data/jpeg_huffman.h"
 #include "data/jpeg_memory.h"
@@ -34,13 +35,15 @@ void set_up(ErrorState& errors) {
 
 struct Source : jpeg_source_mgr {
   bool is_cut_off = false;
+  bool waits_at_end = false;  // rows that are not whole are not given
 };
 void init_source(j_decompress_ptr) {}
-// Beyond the end: an end marker, so that libjpeg comes to its end.
+// Beyond the end: an end marker, so that libjpeg comes to its end. FALSE is to wait for more bytes.
 boolean fill_source(j_decompress_ptr jpeg) {
   static const JOCTET end[2] = {0xff, JPEG_EOI};
   auto* source = static_cast<Source*>(jpeg->src);
   source->is_cut_off = true;
+  if (source->waits_at_end) return FALSE;
   source->next_input_byte = end;
   source->bytes_in_buffer = 2;
   return TRUE;
@@ -66,6 +69,7 @@ struct Reader {
   bool is_made = false;
   int channels = 0;
   bool is_cmyk = false;
+  JDIMENSION num_rows = 0;  // that were read
 
   ~Reader() {
     if (is_made) jpeg_destroy_decompress(&jpeg);
@@ -79,6 +83,7 @@ bool read_header(Reader& r, std::string_view bytes, const JpegOptions& options) 
   jpeg_create_decompress(&r.jpeg);
   r.is_made = true;
   r.memory.take_over(reinterpret_cast<j_common_ptr>(&r.jpeg));
+  r.source.waits_at_end = options.acceptable_fraction < 1 && !options.try_recover_truncated;
   r.source.init_source = init_source;
   r.source.fill_input_buffer = fill_source;
   r.source.skip_input_data = skip_source;
@@ -119,7 +124,7 @@ constexpr JDIMENSION kMaxLines = 16;  // of a call: libjpeg gives as many as it 
 // `scratch` has room for a row of inks.
 bool read_rows(Reader& r, std::uint8_t* to, std::uint8_t* scratch, JpegCodes codes) {
   if (setjmp(r.errors.back)) return false;
-  jpeg_start_decompress(&r.jpeg);
+  if (!jpeg_start_decompress(&r.jpeg)) return false;
   if (codes == JpegCodes::kFast) r.codes.take_over(&r.jpeg);
   const std::size_t row = std::size_t{r.jpeg.output_width} * static_cast<std::size_t>(r.channels);
   while (r.jpeg.output_scanline < r.jpeg.output_height) {
@@ -130,7 +135,8 @@ bool read_rows(Reader& r, std::uint8_t* to, std::uint8_t* scratch, JpegCodes cod
       count = std::min(kMaxLines, r.jpeg.output_height - r.jpeg.output_scanline);
       for (JDIMENSION i = 0; i < count; ++i) lines[i] = line + i * row;
     }
-    if (jpeg_read_scanlines(&r.jpeg, lines, count) == 0) return false;
+    if (jpeg_read_scanlines(&r.jpeg, lines, count) == 0) return r.source.waits_at_end;
+    r.num_rows = r.jpeg.output_scanline;
     if (r.is_cmyk)
       from_inks(scratch, line, r.jpeg.output_width, r.channels, r.jpeg.saw_Adobe_marker != 0);
   }
@@ -174,6 +180,16 @@ struct Writer {
   }
 };
 
+// Behind the name of what it is, with the zero at its end.
+void write_xmp(j_compress_ptr jpeg, std::string_view text) {
+  constexpr std::string_view kName("http://ns.adobe.com/xap/1.0/\0", 29);
+  // libjpeg takes lengths as 32 bits, and refuses all that 16 bits do not have.
+  const std::size_t nbytes = std::min<std::size_t>(kName.size() + text.size(), 1 << 16);
+  jpeg_write_m_header(jpeg, JPEG_APP0 + 1, static_cast<unsigned>(nbytes));
+  for (const char byte : kName) jpeg_write_m_byte(jpeg, static_cast<unsigned char>(byte));
+  for (const char byte : text) jpeg_write_m_byte(jpeg, static_cast<unsigned char>(byte));
+}
+
 bool write_rows(Writer& w, const std::uint8_t* from, const Shape& shape,
                 const EncodeJpegOptions& options) {
   set_up(w.errors);
@@ -200,9 +216,11 @@ bool write_rows(Writer& w, const std::uint8_t* from, const Shape& shape,
       w.jpeg.comp_info[i].v_samp_factor = 1;
     }
   }
-  w.jpeg.density_unit = 1;
-  w.jpeg.X_density = w.jpeg.Y_density = 300;
+  w.jpeg.density_unit = options.density_unit == "cm" ? 2 : 1;
+  w.jpeg.X_density = static_cast<UINT16>(options.x_density);
+  w.jpeg.Y_density = static_cast<UINT16>(options.y_density);
   jpeg_start_compress(&w.jpeg, TRUE);
+  if (!options.xmp_metadata.empty()) write_xmp(&w.jpeg, options.xmp_metadata);
   const std::size_t row = static_cast<std::size_t>(shape[1] * shape[2]);
   while (w.jpeg.next_scanline < w.jpeg.image_height) {
     auto* line = const_cast<JSAMPROW>(from + w.jpeg.next_scanline * row);
@@ -218,6 +236,13 @@ void begin(Reader& r, std::string_view bytes, const JpegOptions& options) {
   PLIMSOLL_CHECK(is_read && !r.source.is_cut_off, InvalidArgumentError,
                  "Invalid JPEG data or crop window, data size {}: {}", bytes.size(),
                  r.source.is_cut_off ? "the file is cut off" : r.errors.text);
+}
+
+// Whether a file that may be cut off gave as many rows as are asked for.
+bool is_enough(const Reader& r, const JpegOptions& options) {
+  if (!r.source.is_cut_off || options.try_recover_truncated) return true;
+  const auto fraction = static_cast<float>(r.num_rows) / static_cast<float>(r.jpeg.output_height);
+  return r.source.waits_at_end && fraction >= options.acceptable_fraction;
 }
 
 }  // namespace
@@ -244,10 +269,14 @@ Tensor decode_jpeg_by(JpegCodes codes, std::string_view bytes, const JpegOptions
   if (r.is_cmyk) inks = r.memory.memory().allocate(std::size_t{r.jpeg.output_width} * 4);
   const bool is_read = read_rows(r, pixels_of(image), static_cast<std::uint8_t*>(inks), codes);
   r.memory.memory().check();
-  if (r.codes.is_odd()) return {};
-  PLIMSOLL_CHECK(is_read && (!r.source.is_cut_off || options.try_recover_truncated),
-                 InvalidArgumentError, "Invalid JPEG data or crop window, data size {}: {}",
-                 bytes.size(), is_read ? "the file is cut off" : r.errors.text);
+  // Which rows of a file that is cut off are whole is libjpeg's to say.
+  const bool is_partial = r.source.is_cut_off && r.source.waits_at_end;
+  if (r.codes.is_odd() || (is_partial && codes == JpegCodes::kFast)) return {};
+  PLIMSOLL_CHECK(is_read && is_enough(r, options), InvalidArgumentError,
+                 "Invalid JPEG data or crop window, data size {}: {}", bytes.size(),
+                 r.source.is_cut_off ? "the file is cut off" : r.errors.text);
+  const std::size_t row = std::size_t{r.jpeg.output_width} * static_cast<std::size_t>(r.channels);
+  std::memset(pixels_of(image) + r.num_rows * row, 0, (r.jpeg.output_height - r.num_rows) * row);
   return image;
 }
 
@@ -259,11 +288,27 @@ Tensor jpeg_shape(std::string_view bytes) {
                    static_cast<std::int32_t>(r.jpeg.num_components)});
 }
 
-Tensor encode_jpeg(const Tensor& pixels, const EncodeJpegOptions& options) {
-  check_image("encode_jpeg", pixels, "13");
-  const Tensor image = interop::on_host(pixels);
+namespace {
+
+void check_options(const Shape& shape, const EncodeJpegOptions& options) {
+  const std::string& format = options.format;
+  PLIMSOLL_CHECK(format.empty() || format == "grayscale" || format == "rgb", InvalidArgumentError,
+                 "format must be one of {{'', 'grayscale', 'rgb'}}, got '{}'", format);
+  PLIMSOLL_CHECK(options.density_unit == "in" || options.density_unit == "cm", InvalidArgumentError,
+                 "density_unit must be one of {{'in', 'cm'}}, got '{}'", options.density_unit);
   PLIMSOLL_CHECK(options.quality >= 0 && options.quality <= 100, InvalidArgumentError,
                  "quality must be in [0,100], got {}", options.quality);
+  const int wanted = format == "rgb" ? 3 : 1;
+  PLIMSOLL_CHECK(format.empty() || shape[2] == wanted, InvalidArgumentError,
+                 "format {} expects {} channels, got {}", format, wanted, shape.to_string());
+}
+
+}  // namespace
+
+Tensor encode_jpeg(const Tensor& pixels, const EncodeJpegOptions& options) {
+  check_image("encode_jpeg", pixels, "13");
+  check_options(pixels.shape(), options);
+  const Tensor image = interop::on_host(pixels);
   Writer w;
   const bool is_written = write_rows(w, pixels_of(image), image.shape(), options);
   w.memory.memory().check();

@@ -25,11 +25,14 @@ struct JpegOptions {
   int ratio = 1;  // 1, 2, 4 or 8: how many times smaller
   bool fancy_upscaling = true;
   bool try_recover_truncated = false;
+  // Of the rows: a file that is cut off after as many is read, with zeros for the others.
+  float acceptable_fraction = 1;
   std::string dct_method = {};  // "INTEGER_FAST", "INTEGER_ACCURATE"; none: fast
 };
 Tensor decode_jpeg(std::string_view bytes, const JpegOptions& options = {});
 Tensor jpeg_shape(std::string_view bytes);  // int32: height, width, channels
 
+// channels: 0 as the file has it, 3 or 4.
 Tensor decode_bmp(std::string_view bytes, int channels = 0);
 Tensor decode_gif(std::string_view bytes);  // [frames, height, width, 3]
 // Whichever it is. Of a GIF all frames, or the first one alone. As uint16 a file of bytes that is
@@ -44,6 +47,11 @@ struct EncodeJpegOptions {
   bool progressive = false;
   bool optimize_size = false;
   bool chroma_downsampling = true;
+  std::string format = {};          // "grayscale", "rgb"; none: what the image is
+  std::string density_unit = "in";  // or "cm"
+  int x_density = 300;              // pixels a unit, of which the file has 16 bits
+  int y_density = 300;
+  std::string xmp_metadata = {};
 };
 Tensor encode_jpeg(const Tensor& image, const EncodeJpegOptions& options = {});
 

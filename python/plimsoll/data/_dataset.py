@@ -391,6 +391,13 @@ class Dataset(Grouping):
         return self._then(core, _spec.rows_of(self._spec), find=lambda: _spec.rows_of(self._seen_spec()))
 
     def rebatch(self, batch_size, drop_remainder=False, name=None):
+        """Batches of another size, or of several that come in turn."""
+        if not _waits(batch_size):
+            import numpy as np
+            sizes = [_int(size) for size in np.ravel(batch_size)]
+            if len(sizes) != 1:
+                return _in_sizes(self.unbatch(), sizes, bool(drop_remainder))
+            batch_size = sizes[0]
         return self.unbatch().batch(batch_size, drop_remainder)
 
     def window(self, size, shift=None, stride=1, drop_remainder=False, name=None):
@@ -469,6 +476,15 @@ def _signature(types, shapes):
     if isinstance(types, dict):
         return {key: _signature(t, None if shapes is None else shapes[key]) for key, t in types.items()}
     return TensorSpec(TensorShape(shapes), as_dtype(types))
+
+
+def _in_sizes(rows, sizes, drops):
+    """Batches whose sizes come in turn."""
+    if not sizes or min(sizes) < 1:
+        raise InvalidArgumentError(None, None, f"rebatch needs sizes of 1 and more, got {sizes}")
+    function = _core.DatasetFunction(lambda: _generators.InSizes(rows, sizes, drops), "rebatch")
+    return Dataset(_core.Dataset.from_generator(function), _spec.batches_of(rows._spec, None), (function, rows),
+                   lambda: _spec.batches_of(rows._seen_spec(), None))
 
 
 def _in_turns(datasets, numbers, stops):

@@ -4,9 +4,10 @@ Not Python generators, which end with the first error: what found no memory for 
 """
 
 import inspect
+import itertools
 import random
 
-from ..errors import ResourceExhaustedError
+from ..errors import InvalidArgumentError, ResourceExhaustedError
 from . import _spec
 
 _NOTHING = object()
@@ -79,6 +80,7 @@ class InTurns:
 
     def __init__(self, datasets, numbers, stops):
         self._left = dict(enumerate(map(iter, datasets)))
+        self._count = len(self._left)
         self._numbers = iter(numbers)
         self._stops = stops
         self._waiting = None  # the number whose element is wanted
@@ -90,6 +92,8 @@ class InTurns:
         while self._left:
             if self._waiting is None:
                 number = next(self._numbers)
+                if not 0 <= number < self._count:
+                    raise InvalidArgumentError(None, None, f"Selector index out of range: {number} >= {self._count}")
                 if number not in self._left:
                     continue
                 self._waiting = number
@@ -112,6 +116,34 @@ class InTurns:
             self._waiting = None
             return element
         raise StopIteration
+
+
+class InSizes:
+    """Batches of elements, of sizes that come in turn."""
+
+    def __init__(self, elements, sizes, drops):
+        self._items = iter(elements)
+        self._sizes = itertools.cycle(sizes)
+        self._size = next(self._sizes)
+        self._drops = drops
+        self._waiting = []  # elements of the next batch
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        from .. import nest, stack
+        while len(self._waiting) < self._size:
+            try:
+                self._waiting.append(next(self._items))
+            except StopIteration:
+                if self._drops or not self._waiting:
+                    raise
+                break
+        made = nest.map_structure(lambda *rows: stack(rows), *self._waiting)
+        self._waiting.clear()
+        self._size = next(self._sizes)
+        return made
 
 
 class Resampled:

@@ -10,7 +10,9 @@ def decode_png(contents, channels=0, dtype="uint8", name=None):
 
 def decode_jpeg(contents, channels=0, ratio=1, fancy_upscaling=True, try_recover_truncated=False,
                 acceptable_fraction=1, dct_method="", name=None):
-    return _core.decode_jpeg(contents, channels, ratio, bool(fancy_upscaling), bool(try_recover_truncated), dct_method)
+    """uint8. Of a file that is cut off, and has at least the acceptable fraction of its rows, the others are 0."""
+    return _core.decode_jpeg(contents, channels, ratio, bool(fancy_upscaling), bool(try_recover_truncated), dct_method,
+                             acceptable_fraction)
 
 
 def decode_and_crop_jpeg(contents, crop_window, channels=0, ratio=1, fancy_upscaling=True, try_recover_truncated=False,
@@ -73,4 +75,5 @@ def encode_png(image, compression=-1, name=None):
 
 def encode_jpeg(image, format="", quality=95, progressive=False, optimize_size=False, chroma_downsampling=True,
                 density_unit="in", x_density=300, y_density=300, xmp_metadata="", name=None):
-    return _core.encode_jpeg(image, quality, bool(progressive), bool(optimize_size), bool(chroma_downsampling))
+    return _core.encode_jpeg(image, quality, bool(progressive), bool(optimize_size), bool(chroma_downsampling), format,
+                             density_unit, x_density, y_density, xmp_metadata)

@@ -56,7 +56,11 @@ def makedirs(path):
 
 @_with_errors
 def mkdir(path):
-    os.mkdir(_path(path))
+    """A folder in one that exists. No error if there is something of this name, as in TensorFlow."""
+    try:
+        os.mkdir(_path(path))
+    except FileExistsError:
+        pass
 
 
 @_with_errors

@@ -472,3 +472,26 @@ def test_functions_that_stop_iteration(tf):
     dataset = tf.data.Dataset.range(5).map(lambda x: tf.py_function(lambda a: next(source), [x], tf.int64))
     with pytest.raises(tf.errors.InvalidArgumentError):
         given(dataset)
+
+
+@pytest.mark.parametrize("bad", [2, -1])
+def test_choices_out_of_range_are_errors(tf, bad):
+    choice = tf.data.Dataset.from_tensor_slices(np.array([0, bad, 1], np.int64))
+    datasets = [tf.data.Dataset.range(3), tf.data.Dataset.range(10, 13)]
+    elements = iter(tf.data.Dataset.choose_from_datasets(datasets, choice))
+    assert int(next(elements)) == 0
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f"Selector index out of range: {bad} >= 2"):
+        next(elements)
+    assert int(next(elements)) == 10
+
+
+def test_batches_of_sizes_in_turn(tf):
+    batches = tf.data.Dataset.range(8).batch(4)
+    made = batches.rebatch([2, 1])
+    assert made.element_spec.shape.as_list() == [None]
+    assert given(made) == [[0, 1], [2], [3, 4], [5], [6, 7]] == given(made)
+    assert given(batches.rebatch(np.array([2, 3]))) == [[0, 1], [2, 3, 4], [5, 6], [7]]
+    assert given(batches.rebatch((2, 3), drop_remainder=True)) == [[0, 1], [2, 3, 4], [5, 6]]
+    assert given(batches.rebatch([3], drop_remainder=True)) == [[0, 1, 2], [3, 4, 5]]
+    pairs = tf.data.Dataset.from_tensor_slices({"a": np.arange(3), "b": ["x", "y", "z"]}).batch(3).rebatch([1, 2])
+    assert given(pairs) == [{"a": [0], "b": [b"x"]}, {"a": [1, 2], "b": [b"y", b"z"]}]

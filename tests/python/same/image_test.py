@@ -195,3 +195,59 @@ def test_writers_in_datasets(tf):
     assert np.array_equal(np.stack(list(back.as_numpy_iterator())), images)
     assert [len(t.numpy()) > 100 for t in rows.map(tf.io.encode_jpeg)] == [True] * 3
     assert next(iter(rows.map(lambda image: tf.image.adjust_jpeg_quality(image, 80)))).shape == [4, 4, 3]
+
+
+@pytest.mark.parametrize("source, values, target, wanted", [
+    ("float32", [40000.0, 70000.0, -4.0], "uint16", [40000, 65535, 0]),
+    ("uint16", [0, 300, 65535], "int8", [0, 127, 127]),
+    ("uint16", [0, 300, 65535], "int16", [0, 300, 32767]),
+    ("int32", [-1, 65536, 5], "uint16", [0, 65535, 5]),
+    ("int8", [-128, 127], "uint16", [0, 127]),
+    ("uint8", [127, 255], "int8", [127, 127]),
+    ("int64", [-2**63, 2**63 - 1, 2**31], "int32", [-2**31, 2**31 - 1, 2**31 - 1]),
+    ("bfloat16", [1e30, -1e30], "int32", [2**31 - 2**23, -2**31]),
+    ("float16", [np.inf, -np.inf], "int32", [65504, -65504]),
+    ("bfloat16", [70000.0, -1e30], "float16", [65280.0, -65280.0]),
+    ("float32", [70000.0, -1e30, 2.0], "float16", [65504.0, -65504.0, 2.0]),
+    ("int32", [70000, -70000], "float16", [65504.0, -65504.0]),
+    ("float32", [3.4e38, -3.4e38], "bfloat16", [3.3895313892515355e38, -3.3895313892515355e38]),
+    ("float64", [1e300, -1e300], "float32", [np.finfo(np.float32).max, np.finfo(np.float32).min])])
+def test_casts_end_at_what_the_type_has(tf, source, values, target, wanted):
+    x = tf.cast(tf.constant(np.array(values)), source)
+    made = tf.saturate_cast(x, target)
+    assert made.dtype == target
+    made = tf.cast(made, tf.float64) if target == "bfloat16" else made
+    assert made.numpy().tolist() == wanted
+
+
+WORDS = (FLOATS * 65535).astype(np.uint16)
+
+
+@pytest.mark.parametrize("change, wanted", [
+    (lambda tf, x: tf.image.adjust_brightness(x, 0.7), lambda x: x + 0.7),
+    (lambda tf, x: tf.image.adjust_contrast(x, 3.0),
+     lambda x: (x - x.mean((0, 1), keepdims=True)) * 3 + x.mean((0, 1), keepdims=True)),
+    (lambda tf, x: tf.image.adjust_gamma(x, 0.5, 1.5), lambda x: 1.5 * x**0.5),
+    (lambda tf, x: tf.image.convert_image_dtype(tf.image.convert_image_dtype(x, tf.float32) * 2, x.dtype, saturate=True),
+     lambda x: x * 2)])
+def test_changes_of_16_bits_end_at_the_largest(tf, change, wanted):
+    made = change(tf, tf.constant(WORDS))
+    assert made.dtype == tf.uint16
+    found = np.clip(wanted(WORDS / 65535.0), 0, 1) * 65535
+    np.testing.assert_allclose(made.numpy(), found, atol=1.5)
+    assert made.numpy().max() == 65535 and found.max() == 65535
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16", "int32", "uint8"])
+def test_standard_images_are_floats_of_32_bits(tf, dtype):
+    made = tf.image.per_image_standardization(tf.cast(tf.constant(BYTES), dtype))
+    assert made.dtype == tf.float32
+    exact = tf.cast(tf.cast(tf.constant(BYTES), dtype), tf.float64).numpy()
+    close(made, (exact - exact.mean()) / exact.std(), atol=1e-5)
+
+
+@pytest.mark.parametrize("delta", [1.5, -1.01])
+def test_hues_turn_once_at_most(tf, delta):
+    with pytest.raises(ValueError, match=r"delta must be in the interval \[-1, 1\]"):
+        tf.image.adjust_hue(FLOATS, delta)
+    close(tf.image.adjust_hue(FLOATS, 1.0), FLOATS, atol=1e-5)

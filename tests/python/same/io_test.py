@@ -362,6 +362,65 @@ def test_damaged_images(tf):
         tf.io.decode_image(b"nothing of the kind")
 
 
+@pytest.mark.parametrize("channels", [1, 3, 4])
+@pytest.mark.parametrize("decoder", ["decode_bmp", "decode_image"])
+def test_bmp_with_other_channels(tf, channels, decoder):
+    decode = getattr(tf.io, decoder)
+    stored = picture(5, 7, channels)
+    # The order of the file is blue, green, red, alpha.
+    text = bmp(stored if channels < 4 else stored[:, :, [3, 0, 1, 2]])
+    assert np.array_equal(decode(text).numpy(), stored)
+    colours = np.repeat(stored, 3, 2) if channels == 1 else stored[:, :, :3]
+    alpha = stored[:, :, 3:] if channels == 4 else np.full((5, 7, 1), 255, np.uint8)
+    assert np.array_equal(decode(text, channels=3).numpy(), colours)
+    assert np.array_equal(decode(text, channels=4).numpy(), np.concatenate([colours, alpha], 2))
+    for bad in (1, 2):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=f"got {bad}"):
+            decode(text, channels=bad)
+
+
+# What TensorFlow 2.21 reads of files that are cut off: whole rows.
+@pytest.mark.parametrize("part, rows", [(0.25, 0), (0.5, 14), (0.75, 30), (0.99, 46)])
+def test_an_acceptable_fraction_of_a_jpeg(tf, part, rows):
+    image = np.random.default_rng(0).integers(0, 256, (64, 48, 3), dtype=np.uint8)
+    text = tf.io.encode_jpeg(image).numpy()
+    whole, cut = tf.io.decode_jpeg(text).numpy(), text[:int(len(text) * part)]
+    made = tf.io.decode_jpeg(cut, acceptable_fraction=rows / 64).numpy()
+    assert np.array_equal(made[:rows], whole[:rows]) and not made[rows:].any()
+    for fraction in ((rows + 1) / 64, 1, 2):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.io.decode_jpeg(cut, acceptable_fraction=fraction)
+    recovered = tf.io.decode_jpeg(cut, try_recover_truncated=True).numpy()
+    assert np.array_equal(tf.io.decode_jpeg(cut, try_recover_truncated=True, acceptable_fraction=0.1).numpy(), recovered)
+    assert np.array_equal(tf.io.decode_jpeg(text, acceptable_fraction=0.1).numpy(), whole)
+    for bad in (text[:100], text[:300]):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.io.decode_jpeg(bad, acceptable_fraction=0)
+
+
+def test_what_jpeg_files_say_of_themselves(tf):
+    image = picture(16, 16)
+    plain = tf.io.encode_jpeg(image).numpy()
+    assert plain[13:18] == b"\x01\x01\x2c\x01\x2c"
+
+    def head(**options):
+        made = tf.io.encode_jpeg(image, **options).numpy()
+        assert made[:13] == plain[:13] and made.endswith(plain[20:])
+        return made[13:len(made) - len(plain) + 20]
+
+    assert head(format="rgb") == plain[13:20]
+    assert head(density_unit="cm", x_density=1, y_density=513) == b"\x02\x00\x01\x02\x01\x00\x00"
+    assert head(x_density=-1, y_density=70000) == b"\x01\xff\xff\x11\x70\x00\x00"
+    xmp = b"http://ns.adobe.com/xap/1.0/\0<x/>"
+    assert head(xmp_metadata="<x/>") == plain[13:20] + b"\xff\xe1" + struct.pack(">H", len(xmp) + 2) + xmp
+    grey = image[:, :, :1]
+    assert tf.io.encode_jpeg(grey, format="grayscale").numpy() == tf.io.encode_jpeg(grey).numpy()
+    for pixels, options in ((grey, {"format": "rgb"}), (image, {"format": "grayscale"}), (image, {"format": "cmyk"}),
+                            (image, {"density_unit": "mm"}), (image, {"density_unit": ""})):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.io.encode_jpeg(pixels, **options)
+
+
 # Bytes that TensorFlow 2.21 wrote.
 FLOATS = b"\n\x13\n\x11\n\x01x\x12\x0c\x12\n\n\x08\x00\x00\xc0?\x00\x00\x00\xc0"
 INTEGERS = b"\n\x18\n\x16\n\x01n\x12\x11\x1a\x0f\n\r\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\xac\x02"
@@ -417,3 +476,12 @@ def test_what_is_no_integer(tf, value):
     with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
         tf.train.Int64List(value=[value])
     assert tf.train.Int64List(value=[1, np.int8(3)]).value == [1, 3]
+
+
+def test_folders_that_are_there(tf, tmp_path):
+    folder = str(tmp_path / "a")
+    tf.io.gfile.mkdir(folder)
+    tf.io.gfile.mkdir(folder)
+    assert tf.io.gfile.isdir(folder)
+    with pytest.raises(tf.errors.NotFoundError):
+        tf.io.gfile.mkdir(os.path.join(folder, "b", "c"))
