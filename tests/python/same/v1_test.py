@@ -95,6 +95,28 @@ class TestGraph:
         assert v1.GraphKeys.GLOBAL_VARIABLES == "variables"
 
 
+class TestShapes:
+    def test_sizes_that_are_not_known(self, tf, v1):
+        x, u = v1.placeholder(tf.float32, [None, 5]), v1.placeholder(tf.float32)
+        both, row = v1.placeholder(tf.float32, [None, None]), v1.placeholder(tf.float32, [1, 5])
+        assert (x + both).shape.as_list() == [None, 5]
+        assert (row + both).shape.as_list() == [None, 5]
+        assert (both * tf.ones([3, 4])).shape.as_list() == [3, 4]
+        assert v1.nn.dropout(x, u).shape.as_list() == [None, 5]
+        assert v1.nn.dropout(x, rate=u).shape.as_list() == [None, 5]
+        assert v1.where(x > 0, x, x * u).shape.as_list() == [None, 5]
+        for made in (x * u, x - u, tf.maximum(x, u), tf.ones([3, 4]) * u):
+            assert made.shape.rank is None
+        kept = tf.reshape(v1.nn.dropout(x, u), [-1, 5, 1]) + 0 * tf.reduce_sum(x * u)
+        with v1.Session() as sess:
+            assert sess.run(kept, {x: np.ones([3, 5]), u: 1.0}).shape == (3, 5, 1)
+            assert sess.run(x * u, {x: np.ones([3, 5]), u: np.ones([2, 1, 5])}).shape == (2, 3, 5)
+
+    def test_sizes_below_zero(self, tf, v1):
+        with pytest.raises(ValueError, match="Dimension -1 must be >= 0"):
+            v1.placeholder(tf.float32, [-1, 2])
+
+
 class TestSession:
     def test_structures(self, tf, v1):
         a, b = tf.constant(1.0), tf.constant([2, 3])
