@@ -375,6 +375,67 @@ class TestControlFlow:
         _, total = v1.while_loop(lambda i, s: i < 5, lambda i, s: (i + 1, s * w), [0, 1.0])
         assert run(v1, total) == 32
 
+    def test_branches_of_several_shapes(self, tf, v1):
+        p, x = v1.placeholder(tf.bool, []), v1.placeholder(tf.float32, [None, 3])
+        rows = v1.cond(p, lambda: x * 2, lambda: x[:1])
+        ranks = v1.cond(tf.reduce_sum(x) > 5, lambda: x, lambda: tf.reduce_sum(x, 0))
+        (gradient,) = v1.gradients(tf.reduce_sum(rows), x)
+        assert rows.shape.as_list() == [None, 3] and ranks.shape.rank is None
+        with v1.Session() as sess:
+            for _ in range(2):
+                assert sess.run(rows, {p: True, x: np.ones([2, 3])}).tolist() == [[2, 2, 2]] * 2
+                assert sess.run(rows, {p: False, x: np.ones([2, 3])}).tolist() == [[1, 1, 1]]
+            assert sess.run(gradient, {p: False, x: np.ones([2, 3])}).tolist() == [[1] * 3, [0] * 3]
+            assert sess.run(gradient, {p: True, x: np.ones([2, 3])}).tolist() == [[2] * 3] * 2
+            assert sess.run(ranks, {x: np.ones([2, 3])}).shape == (2, 3)
+            assert sess.run(ranks, {x: np.ones([1, 3])}).shape == (3,)
+
+    def test_a_branch_that_changes_variables_and_has_another_shape(self, tf, v1):
+        p, v = v1.placeholder(tf.bool, []), v1.Variable(0.0)
+
+        def change():
+            with tf.control_dependencies([v.assign_add(1.0)]):
+                return tf.zeros([2])
+
+        made = v1.cond(p, change, lambda: tf.zeros([3]))
+        with v1.Session() as sess:
+            sess.run(v1.global_variables_initializer())
+            for num, given in enumerate([True, False, True]):
+                assert sess.run(made, {p: given}).shape == ((2,) if given else (3,))
+            assert sess.run(v) == 2
+
+    def test_branches_of_nothing(self, tf, v1):
+        p = v1.placeholder(tf.bool, [])
+        assert v1.cond(p, lambda: None, lambda: None) is None
+        with pytest.raises(ValueError, match="must"):
+            v1.cond(p, lambda: None, lambda: tf.constant(1))
+
+    def test_a_loop_that_a_size_enters_unknown(self, tf, v1):
+        x, n, i = v1.placeholder(tf.float32, [None]), v1.placeholder(tf.int32, []), tf.constant(0)
+        shapes = [i.get_shape(), tf.TensorShape([None])]
+        grown = v1.while_loop(lambda i, a: i < n, lambda i, a: [i + 1, tf.concat([a, [1.0]], 0)], [i, x],
+                              shape_invariants=shapes)
+        kept = v1.while_loop(lambda i, a: i < n, lambda i, a: [i + 1, a * 2], [i, x], shape_invariants=shapes)
+        with v1.Session() as sess:
+            for num in (2, 0, 3):
+                got = sess.run(grown, {x: [2.0, 3.0], n: num})
+                assert got[0] == num and got[1].tolist() == [2, 3] + [1] * num
+            assert sess.run(kept[1], {x: [2.0, 3.0], n: 2}).tolist() == [8, 12]
+
+    def test_structures_of_loops(self, tf, v1):
+        def step(i, d):
+            return i + 1, {"a": d["a"] * 2}
+
+        def asks(i, d):
+            return i < 3
+
+        first = tf.constant(0), {"a": tf.constant(1.0)}
+        made = v1.while_loop(asks, step, first)
+        assert isinstance(made, tuple) and run(v1, made[1]["a"]) == 8
+        assert isinstance(v1.while_loop(asks, step, list(first)), list)
+        one = v1.while_loop(lambda i: i < 3, lambda i: (i + 1,), (first[0],), return_same_structure=True)
+        assert isinstance(one, tuple) and run(v1, one[0]) == 3
+
     def test_map_and_scan(self, tf, v1):
         x = v1.placeholder(tf.float32, [None, 2])
         mapped = tf.map_fn(lambda row: tf.reduce_sum(row) * 2, x)
