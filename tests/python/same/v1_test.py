@@ -563,6 +563,22 @@ def test_optimizers(tf, v1, name):
     assert optimizer.get_slot_names() == slots
 
 
+def test_names_of_training(tf, v1):
+    w = v1.Variable([1.0, 2.0], name="w")
+    loss, step = tf.reduce_sum(w), v1.train.get_or_create_global_step()
+    sgd = v1.train.GradientDescentOptimizer(1.0)
+    assert sgd.minimize(loss, name="train_op").name == "train_op"
+    assert sgd.minimize(loss, step, name="train_op").name == "train_op_1"
+    assert sgd.minimize(loss, step).name == "GradientDescent"
+    with tf.name_scope("scope"):
+        assert sgd.minimize(loss, name="train").name == "scope/train"
+    with v1.Session() as sess:
+        sess.run(v1.global_variables_initializer())
+        assert sess.run("train_op") is None
+        sess.run("train_op_1")
+        assert sess.run(w).tolist() == [-1, 0] and sess.run(step) == 1
+
+
 def test_names_of_slots(tf, v1):
     w = v1.Variable([1.0], name="w")
     optimizer = v1.train.AdamOptimizer()
