@@ -353,6 +353,35 @@ class TestVariables:
         assert run(v1, losses) == [18]
 
 
+class TestInitializers:
+    def test_arguments_of_functions(self, tf, v1):
+        seen = []
+
+        def note(shape, dtype, partition_info):
+            seen.append((list(shape), dtype, partition_info))
+            return tf.ones(shape, dtype)
+
+        a = v1.get_variable("a", [2], initializer=note)
+        b = v1.get_variable("b", [2], initializer=lambda shape, dtype: tf.ones(shape, dtype) * 2)
+        c = v1.get_variable("c", [2], initializer=lambda shape, **rest: tf.ones(shape) * len(rest))
+        d = v1.get_variable("d", initializer=lambda num=3: tf.zeros([num], tf.int32))
+        assert seen == [([2], tf.float32, None)] and d.dtype.base_dtype == tf.int32
+        assert [v.tolist() for v in run(v1, [a, b, c, d])] == [[1, 1], [2, 2], [1, 1], [0, 0, 0]]
+        with pytest.raises(ValueError):
+            v1.get_variable("e", initializer=lambda shape: tf.zeros(shape))
+
+    def test_mistakes_in_functions(self, tf, v1):
+        calls = []
+
+        def wrong(shape, dtype=None):
+            calls.append(shape)
+            raise TypeError("inside")
+
+        with pytest.raises(TypeError, match="inside"):
+            v1.get_variable("a", [2], initializer=wrong)
+        assert len(calls) == 1
+
+
 class TestControlFlow:
     def test_cond(self, tf, v1):
         x = v1.placeholder(tf.float32, [None])
