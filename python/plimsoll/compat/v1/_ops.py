@@ -20,7 +20,7 @@ _RENAMED = {
     "space_to_depth": "nn.space_to_depth", "depth_to_space": "nn.depth_to_space",
     "matrix_inverse": "linalg.inv", "matrix_determinant": "linalg.det", "cholesky": "linalg.cholesky",
     "matrix_solve": "linalg.solve", "matrix_triangular_solve": "linalg.triangular_solve",
-    "matrix_band_part": "linalg.band_part", "matrix_diag": "linalg.diag", "diag_part": "linalg.diag_part",
+    "matrix_band_part": "linalg.band_part", "matrix_diag": "linalg.diag",
     "matrix_diag_part": "linalg.diag_part", "matrix_transpose": "linalg.matrix_transpose",
     "svd": "linalg.svd", "qr": "linalg.qr", "trace": "linalg.trace", "self_adjoint_eig": "linalg.eigh",
     "self_adjoint_eigvals": "linalg.eigvalsh", "tensor_scatter_update": "tensor_scatter_nd_update",
