@@ -20,6 +20,25 @@ def in_use(tf):
     return sum(d.in_use for d in tf.memory.report().devices)
 
 
+class TestMemoryOfGraphs:
+    @pytest.mark.parametrize("name", ["Momentum", "Adam", "Adagrad", "RMSProp", "Adadelta", "Ftrl"])
+    def test_slots_take_memory_in_sessions_alone(self, tf, v1, name):
+        loss = tf.reduce_sum(v1.get_variable("w", [512, 512]))
+        before = in_use(tf)
+        more = {"momentum": 0.9} if name == "Momentum" else {}
+        getattr(v1.train, name + "Optimizer")(0.1, **more).minimize(loss)
+        assert in_use(tf) <= before + 4096
+
+    def test_constants_of_one_value(self, tf, v1):
+        before = in_use(tf)
+        v = v1.get_variable("v", [512, 512], initializer=v1.constant_initializer(0.5))
+        n = v1.get_variable("n", [3], tf.int64, initializer=v1.constant_initializer(2))
+        assert in_use(tf) <= before + 4096 and n.dtype == tf.int64
+        with v1.Session() as sess:
+            sess.run(v1.global_variables_initializer())
+            assert (sess.run(v) == 0.5).all() and sess.run(n).tolist() == [2, 2, 2]
+
+
 class TestLayers:
     def test_dense(self, v1):
         x = v1.placeholder(v1.float32, [None, 3])

@@ -91,7 +91,7 @@ class Part:
             self.structure = made
             self.outputs = [None if item is None else
                             item if isinstance(item, _graph.Operation) else
-                            _calls.convert_to_tensor(item) for item in flatten(made)]
+                            _calls.convert_to_tensor(item) for item in ([None] if made is None else flatten(made))]
         self._collect()
         return self
 
@@ -130,6 +130,10 @@ class Part:
                 for item in self.outputs]
 
 
+# What branches and loops in a trace say of shapes that differ.
+_CHANGES = ("must return tensors of the same shapes", "must keep its shape")
+
+
 def _op_of(item):
     return item if isinstance(item, _graph.Operation) else item.op
 
@@ -158,6 +162,8 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
                  for a, b in zip(first, second)]
 
         def choose(run, pred, captures):
+            from ..errors import InvalidArgumentError
+
             def branch(part):
                 def call():
                     made = [t for t in part.run(run) if t is not None]
@@ -165,13 +171,21 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
 
                 return call
 
-            made = _core.cond(pred, branch(parts[0]), branch(parts[1]))
+            try:
+                made = _core.cond(pred, branch(parts[0]), branch(parts[1]))
+            except InvalidArgumentError as error:
+                if _CHANGES[0] not in str(error):
+                    raise
+                # Branches of several shapes: a trace is asked for the value, and so runs op by op.
+                made = branch(parts[0] if bool(pred) else parts[1])()
             return made if specs else []
 
         captures = {id(t): t for p in parts for t in p.captures}
         op = graph.add(choose, (pred, list(captures.values())), kind="If", name="cond", outputs=specs,
                        needs_run=True)
     op.notes["parts"] = parts
+    if parts[0].structure is None:
+        return None
     rest = iter(op.outputs)
     flat = [None if t is None else op if isinstance(t, _graph.Operation) else next(rest)
             for t in parts[0].outputs]
@@ -183,11 +197,11 @@ def _is_plain(item):
 
 
 def _loop_shapes(first, invariants):
-    """The shapes of loop variables, and whether they may change from one turn to the next."""
+    """The shapes of loop variables, whether they may change from one turn to the next, and whether they do."""
     from ..nest import flatten
     from ..tensor_shape import TensorShape
     if invariants is None:
-        return [t._shape for t in first], False
+        return [t._shape for t in first], False, False
     found = [TensorShape(s) if isinstance(s, TensorShape) or s is None else TensorShape(s.shape)
              for s in flatten(invariants)]
     if len(found) != len(first):
@@ -197,7 +211,8 @@ def _loop_shapes(first, invariants):
             raise ValueError(f"The shape invariant specified for {tensor.name} is not compatible with the initial "
                              f"shape of the loop variable. It enters the loop with shape {tensor._shape}, but the "
                              f"specified shape invariant is {shape}.")
-    return found, any(not s.is_fully_defined() and t._shape.is_fully_defined() for s, t in zip(found, first))
+    is_open = [not s.is_fully_defined() for s in found]
+    return found, any(is_open), any(o and t._shape.is_fully_defined() for o, t in zip(is_open, first))
 
 
 def _loop_by_values(run, asks, step, states, maximum_iterations):
@@ -212,11 +227,13 @@ def while_loop(cond, body, loop_vars, maximum_iterations=None, shape_invariants=
                return_same_structure=False):
     """body(*loop_vars) as long as cond(*loop_vars) holds."""
     from ..nest import flatten, pack_sequence_as
+    from ..errors import InvalidArgumentError
     is_list = isinstance(loop_vars, (list, tuple))
-    loop_vars = list(loop_vars) if is_list else [loop_vars]
+    given = loop_vars if is_list else [loop_vars]
+    loop_vars = list(given)
     first = [_calls.convert_to_tensor(v) for v in flatten(loop_vars)]
     graph = _calls.graph_of(first)
-    shapes, is_loose = _loop_shapes(first, shape_invariants)
+    shapes, is_open, is_loose = _loop_shapes(first, shape_invariants)
     specs = [TensorSpec(shape, t.dtype) for shape, t in zip(shapes, first)]
 
     def packed(function):
@@ -225,21 +242,26 @@ def while_loop(cond, body, loop_vars, maximum_iterations=None, shape_invariants=
     with graph.name_scope(name or "while"):
         asks = Part(graph).build(packed(cond), *specs)
         step = Part(graph).build(packed(body), *specs)
-        if len(step.outputs) != len(first):
+        if len(step.outputs) != len(first) or any(_is_plain(t) for t in step.outputs):
             raise ValueError("The two structures don't have the same nested structure: there are "
                              f"{len(first)} loop variables, and the body returned {len(step.outputs)}")
         captures = {id(t): t for p in (asks, step) for t in p.captures}
 
         def loop(run, states, captures):
-            if is_loose:
+            if is_loose or is_open and not any(s._is_symbolic for s in states):
                 return _loop_by_values(run, asks, step, states, maximum_iterations)
-            return list(_core.while_loop(lambda *now: asks.run(run, now)[0],
-                                         lambda *now: step.run(run, now), states, maximum_iterations))
+            try:
+                return list(_core.while_loop(lambda *now: asks.run(run, now)[0],
+                                             lambda *now: step.run(run, now), states, maximum_iterations))
+            except InvalidArgumentError as error:
+                if not is_open or _CHANGES[1] not in str(error):
+                    raise
+                return _loop_by_values(run, asks, step, states, maximum_iterations)
 
         op = graph.add(loop, (first, list(captures.values())), kind="While", name="while",
                        outputs=specs, needs_run=True)
     op.notes["parts"] = [asks, step]
-    made = pack_sequence_as(loop_vars, op.outputs)
+    made = pack_sequence_as(given, op.outputs)
     return made if is_list and (len(made) > 1 or return_same_structure) else made[0]
 
 

@@ -195,11 +195,14 @@ def _merge(op, worlds):
         declare(op, _guess(op, first))
         return
     parts = [flatten(w) for w in good]
+    only = next(i for i, w in enumerate(worlds) if w is good[0]) if len(good) == 1 < len(worlds) else None
     specs, stands = [], []
     for same in zip(*parts):
         if same[0] is None:
             continue
         shape = _common_shape([TensorShape(s.shape) for s in same])
+        if only is not None:
+            shape = _surely(op, shape, _WORLDS[only][0])
         dtype = same[0].dtype
         specs.append(TensorSpec(shape, dtype))
         if len(good) == len(worlds):
@@ -216,6 +219,26 @@ def _common_shape(shapes):
         return TensorShape(None)
     return TensorShape([dims[0] if all(d == dims[0] for d in dims) else None
                         for dims in zip(*(s.as_list() for s in shapes))] if shapes[0].rank else [])
+
+
+def _surely(op, shape, size):
+    """What is certain of a shape that was found in one world alone, where unknown sizes have this value."""
+    leaves = op.inputs + op.variables
+    if shape.rank is None or any(leaf._shape.rank is None for leaf in leaves):
+        return TensorShape(None)
+    said = {d for leaf in leaves for d in leaf._shape}
+    _numbers_of((op.args, op.kwargs), said)
+    return TensorShape([d if d != size and d in said else None for d in shape])
+
+
+def _numbers_of(value, found):
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            _numbers_of(item, found)
+    elif isinstance(value, int):
+        found.add(value)
 
 
 def _guess(op, first):

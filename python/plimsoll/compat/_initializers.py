@@ -45,6 +45,9 @@ class Constant(Initializer):
         self.value, self.dtype, self._verify_shape = value, as_dtype(dtype), verify_shape
 
     def __call__(self, shape, dtype=None, partition_info=None, verify_shape=None):
+        if _core.is_building() and isinstance(self.value, (int, float)):
+            # The graph keeps one element, and a session makes the others.
+            return _core.op("fill")(_dims(shape), _core.op("constant")(self.value, dtype or self.dtype))
         return _core.op("constant")(self.value, dtype or self.dtype, _dims(shape))
 
 

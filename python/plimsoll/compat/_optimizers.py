@@ -90,7 +90,7 @@ class Optimizer:
         from ._control import group
         graph = used[0][1].graph
         self._create_slots([v for _, v in used])
-        with graph.name_scope(name or self._name):
+        with graph.name_scope(name or self._name) as scope:  # the operation has the scope's name
             self._prepare()
             updates = []
             for gradient, variable in used:
@@ -99,10 +99,10 @@ class Optimizer:
             with graph.control_dependencies(updates):
                 updates += self._finish()
             if global_step is None:
-                made = group(*updates, name=name or self._name)
+                made = group(*updates, name=scope)
             else:
                 with graph.control_dependencies([group(*updates, name="update")]):
-                    made = global_step.assign_add(_op("cast")(1, global_step.dtype)).op
+                    made = global_step.assign_add(_op("cast")(1, global_step.dtype), name=scope).op
         if made not in graph.get_collection_ref("train_op"):
             graph.add_to_collection("train_op", made)
         return made

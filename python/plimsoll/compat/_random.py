@@ -49,5 +49,7 @@ def _of_tensors(label, bound, name):
         shape = bound.get("noise_shape")
         drawn = random.uniform(_core.op("shape")(x) if shape is None else shape, dtype=x.dtype, seed=seed)
         rate = cast(rate, x.dtype)
-        return _core.op("where")(drawn >= rate, x / (1.0 - rate), zeros([], x.dtype))
+        made = _core.op("where")(drawn >= rate, x / (1.0 - rate), zeros([], x.dtype))
+        made.set_shape(x.shape)
+        return made
     return None

@@ -255,22 +255,29 @@ def _initial(name, shape, dtype, initializer, has_dtype):
             raise ValueError("If initializer is a constant, do not specify shape.")
         return initializer, dtype if has_dtype else getattr(initializer, "dtype", None)
     if shape is None or not as_shape(shape).is_fully_defined():
-        try:
-            if shape is None:
-                return initializer(), dtype  # a function that needs no shape
-        except TypeError:
-            pass
+        if shape is None and not _arguments_of(initializer)[1]:
+            return initializer, None  # a function that needs no shape, and says the type
         raise ValueError(f"Shape of a new variable ({name}) must be fully defined, but instead was "
                          f"{as_shape(shape) if shape is not None else '<unknown>'}.")
     dims = as_shape(shape).as_list()
 
-    def call():
-        try:
-            return initializer(dims, dtype=dtype)
-        except TypeError:
-            return initializer(dims)
+    names, _, takes_all = _arguments_of(initializer)
+    options = {"dtype": dtype} if takes_all or "dtype" in names else {}
+    if "partition_info" in names:
+        options["partition_info"] = None
+    return lambda: initializer(dims, **options), dtype
 
-    return call, dtype
+
+def _arguments_of(function):
+    """Names of arguments, of those that have to be given, and whether it takes others too."""
+    import inspect
+    try:
+        found = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # not of Python
+        return ["shape", "dtype"], ["shape"], False
+    plain = [p for p in found if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    return ([p.name for p in plain], [p.name for p in plain if p.default is p.empty],
+            any(p.kind == p.VAR_KEYWORD for p in found))
 
 
 def get_local_variable(name, *args, **kwargs):

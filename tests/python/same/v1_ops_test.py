@@ -282,3 +282,37 @@ def test_a_loop_and_its_gradient(v1):
     (gradient,) = v1.gradients(power, w)
     assert run(v1, [power, gradient], {n: 3}) == [8, 12]
     assert run(v1, [power, gradient], {n: 5}) == [32, 80]
+
+
+def test_names_of_linear_algebra(v1):
+    a, b = np.array([[1.0, 2.0, 3.0]], np.float32), np.array([[0.0, -1.0, 4.0]], np.float32)
+    x = v1.placeholder(v1.float32, [None, 3])
+    four = v1.diag(x)
+    got = run(v1, [v1.diag([1, 2]), v1.diag_part(four), v1.cross(a, b), v1.invert_permutation([3, 0, 2, 1]),
+                   four, v1.diag_part([[1, 2], [3, 4]])], {x: X})
+    assert got[0].tolist() == [[1, 0], [0, 2]] and got[5].tolist() == [1, 4]
+    close(got[1], X)
+    close(got[4], np.diag(X.ravel()).reshape(2, 3, 2, 3))
+    close(got[2], np.cross(a, b))
+    assert got[3].tolist() == [1, 3, 2, 0] and got[3].dtype == np.int32
+    assert isinstance(v1.GIT_VERSION, str)
+
+
+def test_numbers_that_are_not_finite(tf, v1):
+    x = v1.placeholder(v1.float32, [2])
+    y = v1.verify_tensor_all_finite(x, "not all finite")
+    with v1.Session() as sess:
+        assert sess.run(y, {x: [1, 2]}).tolist() == [1, 2]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not all finite"):
+            sess.run(y, {x: [1, np.nan]})
+
+
+@pytest.mark.parametrize("kind", ["NONE", "ZLIB", "GZIP"])
+def test_records(v1, tmp_path, kind):
+    io = v1.python_io
+    options = io.TFRecordOptions(getattr(io.TFRecordCompressionType, kind))
+    path = str(tmp_path / "records")
+    with io.TFRecordWriter(path, options) as writer:
+        writer.write(b"one")
+        writer.write(b"")
+    assert list(io.tf_record_iterator(path, options)) == [b"one", b""]

@@ -95,6 +95,28 @@ class TestGraph:
         assert v1.GraphKeys.GLOBAL_VARIABLES == "variables"
 
 
+class TestShapes:
+    def test_sizes_that_are_not_known(self, tf, v1):
+        x, u = v1.placeholder(tf.float32, [None, 5]), v1.placeholder(tf.float32)
+        both, row = v1.placeholder(tf.float32, [None, None]), v1.placeholder(tf.float32, [1, 5])
+        assert (x + both).shape.as_list() == [None, 5]
+        assert (row + both).shape.as_list() == [None, 5]
+        assert (both * tf.ones([3, 4])).shape.as_list() == [3, 4]
+        assert v1.nn.dropout(x, u).shape.as_list() == [None, 5]
+        assert v1.nn.dropout(x, rate=u).shape.as_list() == [None, 5]
+        assert v1.where(x > 0, x, x * u).shape.as_list() == [None, 5]
+        for made in (x * u, x - u, tf.maximum(x, u), tf.ones([3, 4]) * u):
+            assert made.shape.rank is None
+        kept = tf.reshape(v1.nn.dropout(x, u), [-1, 5, 1]) + 0 * tf.reduce_sum(x * u)
+        with v1.Session() as sess:
+            assert sess.run(kept, {x: np.ones([3, 5]), u: 1.0}).shape == (3, 5, 1)
+            assert sess.run(x * u, {x: np.ones([3, 5]), u: np.ones([2, 1, 5])}).shape == (2, 3, 5)
+
+    def test_sizes_below_zero(self, tf, v1):
+        with pytest.raises(ValueError, match="Dimension -1 must be >= 0"):
+            v1.placeholder(tf.float32, [-1, 2])
+
+
 class TestSession:
     def test_structures(self, tf, v1):
         a, b = tf.constant(1.0), tf.constant([2, 3])
@@ -331,6 +353,35 @@ class TestVariables:
         assert run(v1, losses) == [18]
 
 
+class TestInitializers:
+    def test_arguments_of_functions(self, tf, v1):
+        seen = []
+
+        def note(shape, dtype, partition_info):
+            seen.append((list(shape), dtype, partition_info))
+            return tf.ones(shape, dtype)
+
+        a = v1.get_variable("a", [2], initializer=note)
+        b = v1.get_variable("b", [2], initializer=lambda shape, dtype: tf.ones(shape, dtype) * 2)
+        c = v1.get_variable("c", [2], initializer=lambda shape, **rest: tf.ones(shape) * len(rest))
+        d = v1.get_variable("d", initializer=lambda num=3: tf.zeros([num], tf.int32))
+        assert seen == [([2], tf.float32, None)] and d.dtype.base_dtype == tf.int32
+        assert [v.tolist() for v in run(v1, [a, b, c, d])] == [[1, 1], [2, 2], [1, 1], [0, 0, 0]]
+        with pytest.raises(ValueError):
+            v1.get_variable("e", initializer=lambda shape: tf.zeros(shape))
+
+    def test_mistakes_in_functions(self, tf, v1):
+        calls = []
+
+        def wrong(shape, dtype=None):
+            calls.append(shape)
+            raise TypeError("inside")
+
+        with pytest.raises(TypeError, match="inside"):
+            v1.get_variable("a", [2], initializer=wrong)
+        assert len(calls) == 1
+
+
 class TestControlFlow:
     def test_cond(self, tf, v1):
         x = v1.placeholder(tf.float32, [None])
@@ -352,6 +403,67 @@ class TestControlFlow:
         w = v1.Variable(2.0)
         _, total = v1.while_loop(lambda i, s: i < 5, lambda i, s: (i + 1, s * w), [0, 1.0])
         assert run(v1, total) == 32
+
+    def test_branches_of_several_shapes(self, tf, v1):
+        p, x = v1.placeholder(tf.bool, []), v1.placeholder(tf.float32, [None, 3])
+        rows = v1.cond(p, lambda: x * 2, lambda: x[:1])
+        ranks = v1.cond(tf.reduce_sum(x) > 5, lambda: x, lambda: tf.reduce_sum(x, 0))
+        (gradient,) = v1.gradients(tf.reduce_sum(rows), x)
+        assert rows.shape.as_list() == [None, 3] and ranks.shape.rank is None
+        with v1.Session() as sess:
+            for _ in range(2):
+                assert sess.run(rows, {p: True, x: np.ones([2, 3])}).tolist() == [[2, 2, 2]] * 2
+                assert sess.run(rows, {p: False, x: np.ones([2, 3])}).tolist() == [[1, 1, 1]]
+            assert sess.run(gradient, {p: False, x: np.ones([2, 3])}).tolist() == [[1] * 3, [0] * 3]
+            assert sess.run(gradient, {p: True, x: np.ones([2, 3])}).tolist() == [[2] * 3] * 2
+            assert sess.run(ranks, {x: np.ones([2, 3])}).shape == (2, 3)
+            assert sess.run(ranks, {x: np.ones([1, 3])}).shape == (3,)
+
+    def test_a_branch_that_changes_variables_and_has_another_shape(self, tf, v1):
+        p, v = v1.placeholder(tf.bool, []), v1.Variable(0.0)
+
+        def change():
+            with tf.control_dependencies([v.assign_add(1.0)]):
+                return tf.zeros([2])
+
+        made = v1.cond(p, change, lambda: tf.zeros([3]))
+        with v1.Session() as sess:
+            sess.run(v1.global_variables_initializer())
+            for num, given in enumerate([True, False, True]):
+                assert sess.run(made, {p: given}).shape == ((2,) if given else (3,))
+            assert sess.run(v) == 2
+
+    def test_branches_of_nothing(self, tf, v1):
+        p = v1.placeholder(tf.bool, [])
+        assert v1.cond(p, lambda: None, lambda: None) is None
+        with pytest.raises(ValueError, match="must"):
+            v1.cond(p, lambda: None, lambda: tf.constant(1))
+
+    def test_a_loop_that_a_size_enters_unknown(self, tf, v1):
+        x, n, i = v1.placeholder(tf.float32, [None]), v1.placeholder(tf.int32, []), tf.constant(0)
+        shapes = [i.get_shape(), tf.TensorShape([None])]
+        grown = v1.while_loop(lambda i, a: i < n, lambda i, a: [i + 1, tf.concat([a, [1.0]], 0)], [i, x],
+                              shape_invariants=shapes)
+        kept = v1.while_loop(lambda i, a: i < n, lambda i, a: [i + 1, a * 2], [i, x], shape_invariants=shapes)
+        with v1.Session() as sess:
+            for num in (2, 0, 3):
+                got = sess.run(grown, {x: [2.0, 3.0], n: num})
+                assert got[0] == num and got[1].tolist() == [2, 3] + [1] * num
+            assert sess.run(kept[1], {x: [2.0, 3.0], n: 2}).tolist() == [8, 12]
+
+    def test_structures_of_loops(self, tf, v1):
+        def step(i, d):
+            return i + 1, {"a": d["a"] * 2}
+
+        def asks(i, d):
+            return i < 3
+
+        first = tf.constant(0), {"a": tf.constant(1.0)}
+        made = v1.while_loop(asks, step, first)
+        assert isinstance(made, tuple) and run(v1, made[1]["a"]) == 8
+        assert isinstance(v1.while_loop(asks, step, list(first)), list)
+        one = v1.while_loop(lambda i: i < 3, lambda i: (i + 1,), (first[0],), return_same_structure=True)
+        assert isinstance(one, tuple) and run(v1, one[0]) == 3
 
     def test_map_and_scan(self, tf, v1):
         x = v1.placeholder(tf.float32, [None, 2])
@@ -478,6 +590,22 @@ def test_optimizers(tf, v1, name):
     wanted, slots = STEPS[name]
     np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-6)
     assert optimizer.get_slot_names() == slots
+
+
+def test_names_of_training(tf, v1):
+    w = v1.Variable([1.0, 2.0], name="w")
+    loss, step = tf.reduce_sum(w), v1.train.get_or_create_global_step()
+    sgd = v1.train.GradientDescentOptimizer(1.0)
+    assert sgd.minimize(loss, name="train_op").name == "train_op"
+    assert sgd.minimize(loss, step, name="train_op").name == "train_op_1"
+    assert sgd.minimize(loss, step).name == "GradientDescent"
+    with tf.name_scope("scope"):
+        assert sgd.minimize(loss, name="train").name == "scope/train"
+    with v1.Session() as sess:
+        sess.run(v1.global_variables_initializer())
+        assert sess.run("train_op") is None
+        sess.run("train_op_1")
+        assert sess.run(w).tolist() == [-1, 0] and sess.run(step) == 1
 
 
 def test_names_of_slots(tf, v1):

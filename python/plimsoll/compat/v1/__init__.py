@@ -45,7 +45,7 @@ from .._variable import (Tensor, Variable, assert_variables_initialized, assign,
                          model_variables, moving_average_variables, report_uninitialized_variables,
                          scatter_add, scatter_sub, scatter_update, trainable_variables,
                          variables_initializer)
-from ...version import VERSION
+from ...version import COMPILER_VERSION, GIT_VERSION, VERSION
 from ._globals import *  # noqa: F401,F403
 from ._globals import __getattr__, __dir__  # noqa: F401
 from ._ops import *  # noqa: F401,F403

@@ -16,7 +16,7 @@ __all__ = [
 
 _MODULES = frozenset((
     "app", "data", "debugging", "estimator", "flags", "gfile", "image", "initializers", "linalg",
-    "keras", "layers", "logging", "losses", "math", "metrics", "nn", "random", "saved_model", "summary",
+    "keras", "layers", "logging", "losses", "math", "metrics", "nn", "python_io", "random", "saved_model", "summary",
     "test", "train"))
 
 

@@ -20,7 +20,7 @@ _RENAMED = {
     "space_to_depth": "nn.space_to_depth", "depth_to_space": "nn.depth_to_space",
     "matrix_inverse": "linalg.inv", "matrix_determinant": "linalg.det", "cholesky": "linalg.cholesky",
     "matrix_solve": "linalg.solve", "matrix_triangular_solve": "linalg.triangular_solve",
-    "matrix_band_part": "linalg.band_part", "matrix_diag": "linalg.diag", "diag_part": "linalg.diag_part",
+    "matrix_band_part": "linalg.band_part", "matrix_diag": "linalg.diag",
     "matrix_diag_part": "linalg.diag_part", "matrix_transpose": "linalg.matrix_transpose",
     "svd": "linalg.svd", "qr": "linalg.qr", "trace": "linalg.trace", "self_adjoint_eig": "linalg.eigh",
     "self_adjoint_eigvals": "linalg.eigvalsh", "tensor_scatter_update": "tensor_scatter_nd_update",
@@ -170,7 +170,48 @@ def where(condition, x=None, y=None, name=None):
     rank, of_x = condition.ndim, x.ndim
     if rank == 1 and of_x is not None and of_x > 1:
         condition = _op("reshape")(condition, [-1] + [1] * (of_x - 1))
-    return _op("where")(condition, x, y, name=name)
+    made = _op("where")(condition, x, y, name=name)
+    if made.shape.rank is None and of_x:  # x and y are of one shape
+        made.set_shape(x.shape)
+    return made
+
+
+def diag(diagonal, name=None):
+    """A tensor of twice the rank with these on its diagonal, and zeros elsewhere."""
+    x = _op("convert_to_tensor")(diagonal)
+    if x.ndim == 1:
+        return _op("linalg.diag")(x, name=name)
+    dims = _op("shape")(x)
+    return _op("reshape")(_op("linalg.diag")(_op("reshape")(x, [-1])), _op("concat")([dims, dims], 0), name=name)
+
+
+def diag_part(input, name=None):
+    """The diagonal of a tensor whose shape is some sizes, twice."""
+    x = _op("convert_to_tensor")(input)
+    if x.ndim == 2:
+        return _op("linalg.diag_part")(x, name=name)
+    dims = _op("shape")(x)[:x.ndim // 2]
+    flat = _op("reshape")(x, _op("stack")([_op("reduce_prod")(dims), -1]))
+    return _op("reshape")(_op("linalg.diag_part")(flat), dims, name=name)
+
+
+def cross(a, b, name=None):
+    """The product of vectors of three elements that is normal to both."""
+    a, b = _pair(a, b)
+    roll = _op("roll")
+    return _op("subtract")(roll(a, -1, -1) * roll(b, -2, -1), roll(a, -2, -1) * roll(b, -1, -1), name=name)
+
+
+def invert_permutation(x, name=None):
+    """Where each number stands."""
+    x = _op("convert_to_tensor")(x)
+    return _op("cast")(_op("argsort")(x), x.dtype, name=name)
+
+
+def verify_tensor_all_finite(t=None, msg=None, name=None, x=None, message=None):
+    """The tensor, if all of its elements are finite numbers; else an error with the message."""
+    return _op("debugging.check_numerics")(one_of("x", x, "t", t), one_of("message", message, "msg", msg),
+                                           name=name)
 
 
 def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
