@@ -10,6 +10,10 @@ import functools
 import types
 
 
+# What a function's module is called, for imports inside of the function.
+_MODULE = frozenset({"__builtins__", "__name__", "__package__", "__spec__", "__path__", "__file__"})
+
+
 class _Globals(dict):
     """Some names of a module as they are now; the others as they are when they are asked for."""
 
@@ -64,7 +68,7 @@ def _copy(function, made):
     copy.__module__ = function.__module__
     copy.__doc__ = function.__doc__
     copy.__dict__ = function.__dict__
-    for name in reads | {"__builtins__", "__name__"}:
+    for name in reads | _MODULE:
         if name in module:
             names[name] = _value(module[name], module, made)
     for (name, cell), old in zip(cells.items(), function.__closure__ or ()):

@@ -495,3 +495,12 @@ def test_batches_of_sizes_in_turn(tf):
     assert given(batches.rebatch([3], drop_remainder=True)) == [[0, 1, 2], [3, 4, 5]]
     pairs = tf.data.Dataset.from_tensor_slices({"a": np.arange(3), "b": ["x", "y", "z"]}).batch(3).rebatch([1, 2])
     assert given(pairs) == [{"a": [0], "b": [b"x"]}, {"a": [1, 2], "b": [b"y", b"z"]}]
+
+
+def test_functions_that_import(tf):
+    def doubled(x):
+        import operator
+        return operator.mul(x, 2)
+
+    assert given(tf.data.Dataset.range(3).map(doubled)) == [0, 2, 4]
+    assert len(given(tf.data.Dataset.range(3).map(tf.io.serialize_tensor))) == 3
