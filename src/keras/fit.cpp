@@ -58,10 +58,10 @@ class Batches {
       return std::exchange(first_, std::nullopt);
     }
     const AdoptedScope scope(feed_.scope.get());
-    auto element = run_->next();
+    auto element = take();
     if (!element && steps_ && num_given_ == 0) {  // the last epoch has come to the end
       run_ = feed_.batches.make_iterator();
-      element = run_->next();
+      element = take();
     }
     if (!element) {
       if (steps_ && num_given_ > 0)
@@ -81,6 +81,18 @@ class Batches {
   }
 
  private:
+  // Whoever finds no memory: that a cache grows is the reason.
+  std::optional<data::Element> take() {
+    try {
+      return run_->next();
+    } catch (const ResourceExhaustedError& error) {
+      const std::string text = error.what();
+      if (!has_open_cache(feed_) || text.find("cache(filename)") != std::string::npos) throw;
+      throw ResourceExhaustedError(
+          text + "\n  cache() keeps all elements that came; cache(filename) keeps them in a file");
+    }
+  }
+
   const Feed& feed_;
   const std::optional<std::int64_t> steps_;
   std::unique_ptr<data::Iterator> run_;

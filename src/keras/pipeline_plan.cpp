@@ -19,6 +19,12 @@ data::FullCaches kept_by(const Feed& feed) {
   return there;
 }
 
+bool has_open_cache(const Feed& feed) {
+  data::FullCaches filled;
+  feed.batches.node()->holds({.filled = &filled});
+  return filled.has_open();
+}
+
 data::Holds PipelinePlan::run(const Feed& feed, data::FullCaches& filled) const {
   data::Holds holds = feed.batches.node()->holds(
       {.depth = depth_, .num_taken = feed.num_taken, .full = &full_, .filled = &filled});

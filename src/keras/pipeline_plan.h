@@ -9,6 +9,8 @@ namespace plimsoll::keras {
 
 // What stays when no run is there: caches that are full now, and constants of functions.
 data::FullCaches kept_by(const Feed& feed);
+// Whether a run fills a cache of which nobody knows how many elements it will have.
+bool has_open_cache(const Feed& feed);
 
 class PipelinePlan {
  public:
